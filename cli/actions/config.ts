@@ -7,12 +7,14 @@ import {
   diffConfigs,
   MachineConfig,
   type Mode,
+  machineRules,
   parsePatch,
   redactConfig,
   validateConfig,
 } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { Contract } from "../../talos/version/index.ts";
+import { given } from "../../talos/given.ts";
+import { Contract, TalosVersion } from "../../talos/version/index.ts";
 import { counted } from "../../workspace/amounts.ts";
 import type { CommandContext } from "../context.ts";
 import { jsonLine } from "../output/table.ts";
@@ -113,8 +115,10 @@ export async function configValidate(options: ConfigValidateOptions, context: Co
     });
   }
   const text = await readText(file, context.cwd);
-  const contract = options.talosVersion === undefined ? {} : { contract: Contract.parse(options.talosVersion) };
-  const { warnings, error } = validateConfig(text, file, { mode, strict, ...contract });
+  const talos =
+    options.talosVersion === undefined ? undefined : TalosVersion.newestOf(Contract.parse(options.talosVersion));
+  const config = new MachineConfig(text, file, talos && machineRules(talos));
+  const { warnings, error } = validateConfig(config, { mode, strict, local: true, ...given({ talos }) });
   if (options.json) {
     const result = { file, mode, valid: error === undefined, warnings, error: error ?? null };
     context.stdout.write(jsonLine(result));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { connect, type Probe, parseAddress, probe, type TalosClient } from "../../talos/api/index.ts";
-import { MachineConfig } from "../../talos/config/index.ts";
+import { MachineConfig, observedRules } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { oneLine } from "../../talos/plain-text.ts";
@@ -113,7 +113,10 @@ export async function configuredState(
     ready: status.ready,
     unmet: status.unmet,
     talosVersion: version.tag,
-    ...given({ schematic, config: config === undefined ? undefined : new MachineConfig(config, "active config") }),
+    ...given({
+      schematic,
+      config: config === undefined ? undefined : new MachineConfig(config, "active config", observedRules),
+    }),
     // In a container the kernel's boot id is the host's; when the machine's own state began tells its boots apart too.
     bootId: `${bootId?.toString().trim() ?? ""}/${status.bootMark}`,
     inContainer: version.platform === "container",

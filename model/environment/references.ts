@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { posix } from "node:path";
+import { type ConfigRules, machineRules, newestRules } from "../../talos/config/patch/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import { TalosVersion } from "../../talos/version/index.ts";
 import { type Data, isData } from "../../talos/yaml/index.ts";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
@@ -23,7 +26,8 @@ export interface ReferenceContext {
  * Replaces `controlPlaneRef: ./file.yaml` by the control plane and `{ workerRef: ./file.yaml }` by the pool that the
  * file holds, and `{ configRef: ./file.yaml }` by the patch's text. Paths count from the file that names them.
  */
-export function resolveReferences(data: Data, context: ReferenceContext): Data {
+export function resolveReferences(data: Data, given: ReferenceContext): Data {
+  const context = { ...given, rules: patchRules(data) };
   const resolved: { [key: string]: unknown } = { ...data };
   if (typeof data.controlPlaneRef === "string") {
     delete resolved.controlPlaneRef;
@@ -43,7 +47,24 @@ export function resolveReferences(data: Data, context: ReferenceContext): Data {
   return resolved;
 }
 
-function resolveInfrastructure(infrastructure: Data, context: ReferenceContext): Data {
+interface PatchContext extends ReferenceContext {
+  /** By which patches are read. */
+  readonly rules: ConfigRules;
+}
+
+/** Those of the environment's Talos, which may be newer than all that is known. A version that is none is told elsewhere. */
+function patchRules({ cluster }: Data): ConfigRules {
+  const version = isData(cluster) ? cluster.talosVersion : undefined;
+  if (typeof version !== "string") return newestRules;
+  try {
+    return machineRules(TalosVersion.parse(version));
+  } catch (error) {
+    if (!(error instanceof TalosError)) throw error;
+    return newestRules;
+  }
+}
+
+function resolveInfrastructure(infrastructure: Data, context: PatchContext): Data {
   const path = ["infrastructure"];
   return mapped(withMeta(infrastructure, path, context), {
     // Template files by their names become their texts.
@@ -61,7 +82,7 @@ function resolveInfrastructure(infrastructure: Data, context: ReferenceContext):
 }
 
 /** `{ templateRef: ./file.hbs }` becomes the file's text. */
-function withMeta(owner: Data, path: Path, context: ReferenceContext): Data {
+function withMeta(owner: Data, path: Path, context: PatchContext): Data {
   const textOf = (value: unknown, key: string) => {
     if (!isData(value) || typeof value.templateRef !== "string" || Object.keys(value).length > 1) return value;
     return readReferenced(value.templateRef, [...path, "meta", key, "templateRef"], context)?.text ?? "";
@@ -78,7 +99,7 @@ function each(data: Data, change: (value: unknown, key: string) => unknown): Dat
   return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, change(value, key)]));
 }
 
-function resolvePool(pool: unknown, path: Path, context: ReferenceContext): unknown {
+function resolvePool(pool: unknown, path: Path, context: PatchContext): unknown {
   if (!isData(pool)) return pool;
   if (pool.workerRef === undefined) return resolvePatches(pool, path, context);
   const file = onlyReference(pool, "workerRef", path, context);
@@ -99,18 +120,18 @@ function onlyReference(data: Data, key: string, path: Path, { layers, faults }: 
   return undefined;
 }
 
-function mountPool(source: YamlSource, path: Path, context: ReferenceContext): unknown {
+function mountPool(source: YamlSource, path: Path, context: PatchContext): unknown {
   context.layers.mount(source, path);
   return isData(source.value) ? resolvePatches(source.value, path, context) : source.value;
 }
 
-function resolvePatches(pool: Data, path: Path, context: ReferenceContext): Data {
+function resolvePatches(pool: Data, path: Path, context: PatchContext): Data {
   return Array.isArray(pool.patches)
     ? { ...pool, patches: resolveList(pool.patches, [...path, "patches"], context) }
     : pool;
 }
 
-function resolveClusterPatches(patches: Data, context: ReferenceContext): Data {
+function resolveClusterPatches(patches: Data, context: PatchContext): Data {
   return each(patches, (value, key) => {
     const path = ["cluster", "patches", key];
     if (!isData(value)) return resolveList(value, path, context);
@@ -118,22 +139,22 @@ function resolveClusterPatches(patches: Data, context: ReferenceContext): Data {
   });
 }
 
-function resolveList(list: unknown, path: Path, context: ReferenceContext): unknown {
+function resolveList(list: unknown, path: Path, context: PatchContext): unknown {
   return Array.isArray(list) ? list.map((patch, index) => resolvePatch(patch, [...path, index], context)) : list;
 }
 
-function resolvePatch(patch: unknown, path: Path, context: ReferenceContext): unknown {
+function resolvePatch(patch: unknown, path: Path, context: PatchContext): unknown {
   if (!isData(patch) || patch.configRef === undefined) {
-    context.faults.push(...faultsOfPatch(path, context.layers));
+    context.faults.push(...faultsOfPatch(path, context.layers, context.rules));
     return patch;
   }
   const file = onlyReference(patch, "configRef", path, context);
   const found = file === undefined ? undefined : readReferenced(file, [...path, "configRef"], context);
-  if (found !== undefined) context.faults.push(...faultsOfPatchFile(found.file, found.text, path));
+  if (found !== undefined) context.faults.push(...faultsOfPatchFile(found.file, found.text, path, context.rules));
   return found?.text ?? "---";
 }
 
-function open(reference: string, path: Path, context: ReferenceContext): YamlSource | undefined {
+function open(reference: string, path: Path, context: PatchContext): YamlSource | undefined {
   const found = readReferenced(reference, path, context);
   if (found === undefined) return undefined;
   const source = YamlSource.parse(found.file, found.text);
@@ -141,7 +162,7 @@ function open(reference: string, path: Path, context: ReferenceContext): YamlSou
   return source.faults.length === 0 ? source : undefined;
 }
 
-function readReferenced(reference: string, path: Path, context: ReferenceContext) {
+function readReferenced(reference: string, path: Path, context: PatchContext) {
   const position = context.layers.locate(path);
   const file = posix.normalize(posix.join(posix.dirname(position.file), reference));
   const outside = posix.isAbsolute(reference) || file.startsWith("..");

@@ -2,17 +2,16 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { parseAllDocuments } from "yaml";
-import { validateConfig } from "../../talos/config/index.ts";
+import { MachineConfig, machineRules, type ValidationResult, validateConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import { ensureCluster } from "../controllers/membership.ts";
 import { takeConfig } from "../controllers/power.ts";
-import { kubernetesVersionOf } from "../kubernetes/node.ts";
 import { CallError } from "../machine/call-error.ts";
 import { emitAll } from "../machine/events.ts";
 import { faultOf, hasFault } from "../machine/fault.ts";
 import { isUp } from "../machine/life.ts";
-import { componentImages, isPartial, readNodeConfig } from "../machine/node-config.ts";
+import { isPartial, readNodeConfig } from "../machine/node-config.ts";
 import { minorOf } from "../machine/release.ts";
 import type { Moment } from "../machine/timings.ts";
 import { isTree, type Machine, type Tree, tree, type World, withMachine, without } from "../machine/world.ts";
@@ -60,14 +59,14 @@ export function applyConfig(world: World, machine: Machine, input: ApplyInput, m
 
 /** Documents beside the main one are taken while a machine waits for that: it keeps waiting, with what they say. */
 function partialConfig(world: World, machine: Machine, input: ApplyInput): Applied {
-  const warnings = checkPartial(input.text);
+  const warnings = checkPartial(input.text, machine);
   const taken = { mode: "NO_REBOOT", warnings } as const;
   if (input.dryRun) return { world, details: dryRun(atOnce, "", input.text), ...taken };
   return { world: withMachine(world, { ...machine, partialConfig: input.text }), details: atOnce, ...taken };
 }
 
-function checkPartial(text: string): readonly string[] {
-  const { warnings, error } = validateConfig(text, "config", { mode: "metal", installed: false });
+function checkPartial(text: string, machine: Machine): readonly string[] {
+  const { warnings, error } = judge(text, machine, { installed: false });
   if (error !== undefined) throw new CallError("InvalidArgument", error);
   return warnings;
 }
@@ -172,22 +171,16 @@ function goDuration(milliseconds: number): string {
 /** Refuses what a real machine refuses (throws `invalid-input` with its words); returns warnings. */
 export function checkConfig(text: string, machine: Machine): readonly string[] {
   const installed = machine.disk.installed !== undefined;
-  const { warnings, error } = validateConfig(text, "config", { mode: "metal", installed });
+  const { warnings, error } = judge(text, machine, { installed });
   if (error !== undefined) throw new TalosError("invalid-input", error);
-  const release = TalosVersion.parse(machine.talosVersion);
-  for (const [component, image] of Object.entries(componentImages(readNodeConfig(text))))
-    if (image !== "") requireKubernetes(release, component, image);
   return warnings;
 }
 
-/** Only the running machine knows which Kubernetes its release supports. */
-function requireKubernetes(release: TalosVersion, component: string, image: string): void {
-  try {
-    release.requireKubernetes(kubernetesVersionOf(image).slice(1));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new TalosError("invalid-input", `${component} image is not valid: ${reason}`, { cause: error });
-  }
+/** By the rules of the release that the machine runs. */
+function judge(text: string, machine: Machine, options: { readonly installed: boolean }): ValidationResult {
+  const talos = TalosVersion.parse(machine.talosVersion);
+  const config = new MachineConfig(text, "config", machineRules(talos));
+  return validateConfig(config, { mode: "metal", talos, ...options });
 }
 
 /** Fields of `machine` that take effect at once; a change of any other needs a reboot. */

@@ -8,8 +8,9 @@ import { type MachineConfig, v1alpha1 } from "./machine-config.ts";
 import { inFormOf, type MovedSetting } from "./moved-settings.ts";
 import { needsReboot } from "./reboot-rules.ts";
 import { certificateSummary, hiddenForm, hidePasswords, redacted, redactValue } from "./redact.ts";
+import { newestRules } from "./rules.ts";
 import { zeroWord } from "./schema/enums.ts";
-import { type Field, type FieldType, type Struct, structOf } from "./schema/schema.ts";
+import { type Field, type FieldType, type Struct, structOf, unknownKind } from "./schema/schema.ts";
 import { isHarmlessVariable, isHiddenField, isVariablesField } from "./schema/secret-fields.ts";
 
 /** One difference between two configs. */
@@ -156,7 +157,7 @@ function movedChange({ from, to, since }: MovedSetting): Change {
 
 /** The config as Talos would write it, so that what is only spelled differently is the same. */
 function canonical(config: MachineConfig): readonly ConfigDocument[] {
-  return parseConfig(encodeConfig(config.decode()), "machine config");
+  return parseConfig(encodeConfig(config.decode(), config.rules), "machine config", config.rules);
 }
 
 function wholeDocument(document: ConfigDocument, kind: "added" | "removed"): Change {
@@ -174,7 +175,7 @@ class Comparison {
   }
 
   sections(left: Section, right: Section, struct: Struct, path: string): void {
-    for (const field of struct.fields) {
+    for (const field of [...struct.fields, ...freeFields(left, right, struct)]) {
       const [before, after] = [present(left, field), present(right, field)];
       const inner = path === "" ? field.key : `${path}.${field.key}`;
       this.#values(before, after, field.type, { path: inner, struct: struct.name, field });
@@ -236,6 +237,20 @@ class Comparison {
   }
 }
 
+/** What a document of an unknown kind says beside its name. */
+function freeFields(left: Section, right: Section, struct: Struct): readonly Field[] {
+  if (struct.name !== unknownKind) return [];
+  const keys = new Set([...left.keys(), ...right.keys()].filter((key) => !struct.byKey.has(key)));
+  return [...keys].map((key) => ({
+    name: key,
+    key,
+    type: { kind: "object" },
+    omitSince: undefined,
+    merge: { kind: "usual" },
+    since: 0,
+  }));
+}
+
 interface Place {
   readonly path: string;
   /** The type that has the field. */
@@ -252,7 +267,7 @@ function present(section: Section, field: Field): Value | undefined {
   if (field.type.kind === "enum") return value || zeroWord(field.type.name) || undefined;
   // A section without a word in it says nothing, also where Talos tells it from an absent one.
   if (isSection(value) && value.size === 0) return undefined;
-  return isZero(value, field.type) ? undefined : value;
+  return isZero(value, field.type, newestRules.contract) ? undefined : value;
 }
 
 function elementName(items: readonly Value[], field: Field): string | undefined {

@@ -17,6 +17,7 @@ export { applyPatches, type Patch, parsePatch } from "./patch/apply.ts";
 export { type SecretInPatch, secretsInPatch } from "./patch/secrets-in-patch.ts";
 export { patchOfFile } from "./patch-file.ts";
 export { redactConfig, redacted } from "./redact.ts";
+export { type ConfigRules, configRules, machineRules, observedRules } from "./rules.ts";
 export { secretsFromConfig } from "./secrets-from-config.ts";
 export { encodeTalosconfig, parseTalosconfig } from "./talosconfig/codec.ts";
 export {
@@ -48,5 +49,6 @@ export {
 export { findTalosconfig, readTalosconfig, talosconfigPaths, writeTalosconfig } from "./talosconfig/file.ts";
 export type { ClientCredentials, TalosContext, Talosconfig } from "./talosconfig/talosconfig.ts";
 export { type Role, roles } from "./talosconfig/talosconfig.ts";
+export type { Finding } from "./validate/findings.ts";
 export type { Mode } from "./validate/v1alpha1-machine.ts";
 export { type ValidateOptions, type ValidationResult, validateConfig } from "./validate/validate.ts";

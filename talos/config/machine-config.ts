@@ -11,8 +11,16 @@ import {
   type YamlNode,
   type YamlScalar,
 } from "../yaml/index.ts";
-import { type ConfigDocument, encodeConfig, encodedDocuments, entryText, parseConfig } from "./document/config-file.ts";
+import {
+  asRead,
+  type ConfigDocument,
+  encodeConfig,
+  encodedDocuments,
+  entryText,
+  parseConfig,
+} from "./document/config-file.ts";
 import { type Patch, patchDocuments } from "./patch/apply.ts";
+import { type ConfigRules, newestRules } from "./rules.ts";
 
 /** The name of the document that has neither a kind nor a name. */
 export const v1alpha1 = "v1alpha1";
@@ -29,19 +37,25 @@ interface Reading {
 export class MachineConfig {
   readonly text: string;
   readonly #name: string;
+  readonly rules: ConfigRules;
+  #made: readonly ConfigDocument[] | undefined;
   #decoded: readonly ConfigDocument[] | undefined;
   #reading: Reading | undefined;
 
-  /** `name` is how messages call the config. The text may be of any Talos release, and need not be a config at all. */
-  constructor(text: string, name = "machine config") {
+  /**
+   * `name` is how messages call the config. The text may be of any Talos release, and need not be a config at all.
+   * By the rules it is decoded, patched and written.
+   */
+  constructor(text: string, name = "machine config", rules: ConfigRules = newestRules) {
     this.text = text;
     this.#name = name;
+    this.rules = rules;
   }
 
   /** The config of documents that are at hand, which are then not read from the text. */
-  static of(documents: readonly ConfigDocument[]): MachineConfig {
-    const config = new MachineConfig(encodeConfig(documents));
-    config.#decoded = documents;
+  static of(documents: readonly ConfigDocument[], rules: ConfigRules): MachineConfig {
+    const config = new MachineConfig(encodeConfig(documents, rules), undefined, rules);
+    config.#made = documents;
     return config;
   }
 
@@ -76,15 +90,18 @@ export class MachineConfig {
     return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
   }
 
-  /** The documents by the schema. Throws `invalid-input` for what it does not know. */
+  /** The documents by the schema, as a machine reads them. Throws `invalid-input` for what it does not know. */
   decode(): readonly ConfigDocument[] {
-    this.#decoded ??= parseConfig(this.text, this.#name);
+    this.#decoded ??=
+      this.#made === undefined
+        ? parseConfig(this.text, this.#name, this.rules)
+        : this.#made.map((document) => asRead(document, this.rules));
     return this.#decoded;
   }
 
   /** The config after these patches, in Talos's own form. Throws as `decode` does. */
   patched(patches: readonly Patch[]): MachineConfig {
-    return MachineConfig.of(patchDocuments(this.decode(), patches));
+    return MachineConfig.of(patchDocuments(this.decode(), patches, this.rules), this.rules);
   }
 
   /** The config with other texts at some paths that have one. Nothing else changes, not even a space. */
@@ -103,11 +120,12 @@ export class MachineConfig {
       const end = before.endsWith("\n") ? "\n" : "";
       written = `${written.slice(0, source[0])}${quote}${text}${quote}${end}${written.slice(source[1])}`;
     }
-    return new MachineConfig(written, this.#name);
+    return new MachineConfig(written, this.#name, this.rules);
   }
 
   #read(): Reading {
-    this.#reading ??= this.#decoded === undefined ? readText(this.text, this.#name) : readDocuments(this.#decoded);
+    const documents = this.#made ?? this.#decoded;
+    this.#reading ??= documents === undefined ? readText(this.text, this.#name) : readDocuments(documents, this.rules);
     return this.#reading;
   }
 }
@@ -121,8 +139,8 @@ function readText(text: string, name: string): Reading {
   }
 }
 
-function readDocuments(documents: readonly ConfigDocument[]): Reading {
-  return { documents: byTitle(encodedDocuments(documents).map(plainDataOf)) };
+function readDocuments(documents: readonly ConfigDocument[], rules: ConfigRules): Reading {
+  return { documents: byTitle(encodedDocuments(documents, rules).map(plainDataOf)) };
 }
 
 function byTitle(documents: readonly unknown[]): ReadonlyMap<string, Data> {

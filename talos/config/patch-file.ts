@@ -4,6 +4,7 @@ import { TalosError } from "../errors.ts";
 import type { Contract } from "../version/index.ts";
 import { stringifyYaml } from "../yaml/index.ts";
 import { parsePatch } from "./patch/apply.ts";
+import { observedRules } from "./rules.ts";
 
 /**
  * The patch that a file stands for, in the form that the release reads. Secret: what it throws names file and line, and
@@ -29,7 +30,8 @@ export function patchOfFile(name: string, text: string, contract: Contract): str
 
 function checkedPatch(path: string, text: string): string {
   try {
-    parsePatch(text, path);
+    // Whether its kinds are known is told where the config is made, which knows the release.
+    parsePatch(text, path, observedRules);
     return text;
   } catch (error) {
     // Not as a cause either: the parser quotes the line.

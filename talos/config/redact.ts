@@ -14,6 +14,7 @@ export const redacted = "******";
 export function redactConfig(config: MachineConfig): string {
   return encodeConfig(
     config.decode().map((document) => ({ ...document, section: redactSection(document.section, document.struct) })),
+    config.rules,
   );
 }
 
@@ -21,8 +22,9 @@ function redactSection(section: Section, struct: Struct): Section {
   return new Map(
     [...section].map(([key, value]) => {
       const field = struct.byKey.get(key);
-      if (field === undefined || value === "") return [key, value];
-      return [key, hiddenForm(struct.name, key, value) ?? redactValue(value, field.type)];
+      if (value === "") return [key, value];
+      const hidden = hiddenForm(struct.name, key, value);
+      return [key, hidden ?? (field === undefined ? value : redactValue(value, field.type))];
     }),
   );
 }

@@ -17,7 +17,14 @@ export {
   type YamlScalar,
   type YamlSequence,
 } from "./parse.ts";
-export { resolvePlainScalar, type ScalarValue, YamlFloat, YamlPlain } from "./scalar.ts";
+export {
+  isFormerBoolean,
+  isSexagesimal,
+  resolvePlainScalar,
+  type ScalarValue,
+  YamlFloat,
+  YamlPlain,
+} from "./scalar.ts";
 export {
   compactLayout,
   plainDataOf,

@@ -18,8 +18,8 @@ export interface YamlLayout {
   readonly indent: number;
   /** Whether list items stand further right than the key they belong to. */
   readonly indentLists: boolean;
-  /** For text that would be read as another type. @default double */
-  readonly quotes?: "double" | "single";
+  /** Of words that only older YAML read as another type; what is one today has double quotes. @default double */
+  readonly wordQuotes?: "double" | "single";
 }
 
 /** The form of Talos's own files. */
@@ -32,12 +32,12 @@ export function stringifyYaml(value: YamlValue, layout: YamlLayout = talosLayout
   return `${new Writer(layout).document(value)}\n`;
 }
 
-/**
- * Writes several documents, with `---` between them. Text that would be read as another type is put in double quotes
- * up to Talos 1.13 and in single ones by 1.14.
- */
-export function stringifyYamlDocuments(values: readonly YamlValue[], quotes: "double" | "single" = "double"): string {
-  const layout = { ...talosLayout, quotes };
+/** Writes several documents, with `---` between them. */
+export function stringifyYamlDocuments(
+  values: readonly YamlValue[],
+  wordQuotes: "double" | "single" = "double",
+): string {
+  const layout = { ...talosLayout, wordQuotes };
   return values.map((value) => stringifyYaml(value, layout)).join("---\n");
 }
 
@@ -117,14 +117,9 @@ class Writer {
       }
       return doubleQuoted(value);
     }
-    if (
-      typeof resolvePlainScalar(value) !== "string" ||
-      isSexagesimal(value) ||
-      isFormerBoolean(value) ||
-      value === "<<"
-    ) {
-      return this.#layout.quotes === "single" && value !== "" ? `'${value}'` : doubleQuoted(value);
-    }
+    if (typeof resolvePlainScalar(value) !== "string") return doubleQuoted(value);
+    if (isSexagesimal(value) || isFormerBoolean(value) || value === "<<")
+      return this.#layout.wordQuotes === "single" ? `'${value}'` : doubleQuoted(value);
     if (facts.plainAllowed) return value;
     return facts.singleQuotedAllowed ? `'${value.replaceAll("'", "''")}'` : doubleQuoted(value);
   }

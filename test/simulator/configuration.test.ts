@@ -196,7 +196,9 @@ describe("a first config", () => {
     const [blank] = (await lab.machines(["blank"])) as [Machine];
     const text = configFor("worker", machine.address, "blank").replaceAll("v1.36.3", "v1.30.0");
     await expect(lab.apply(blank, text)).rejects.toMatchObject({
-      message: "kubelet image is not valid: version of Kubernetes 1.30.0 is too old to be used with Talos 1.13.9",
+      message: expect.stringContaining(
+        "v1alpha1.Config: 1 error occurred:\n\t* kubelet image is not valid: version of Kubernetes 1.30.0 is too old to be used with Talos 1.13.9",
+      ),
     });
   });
 

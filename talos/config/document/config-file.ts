@@ -12,9 +12,11 @@ import {
   YamlPlain,
   type YamlValue,
 } from "../../yaml/index.ts";
-import { kindNames, kindType, type Struct } from "../schema/schema.ts";
-import { type DecodeResult, decodeDocument } from "./decode.ts";
-import { encodeDocument } from "./encode.ts";
+import { type ConfigRules, newestRules } from "../rules.ts";
+import { kindNames, kindType, type Struct, structOf, unknownKind } from "../schema/schema.ts";
+import { type DecodeResult, decodeDocument, freeSection } from "./decode.ts";
+import { requireNoConflict } from "./document-conflicts.ts";
+import { encodeDocument, writtenSection } from "./encode.ts";
 import { cloneValue, isSection, type Section, textAt, type Value } from "./value.ts";
 
 /** One document of a machine config. The v1alpha1 document has kind "v1alpha1" and no apiVersion. */
@@ -32,31 +34,44 @@ export function documentId(document: Pick<ConfigDocument, "kind" | "apiVersion" 
   return isNamed(document.struct) ? `${base}/${textAt(document.section, "name")}` : base;
 }
 
+/** Whether it is one that a newer Talos may know. */
+export function isOfUnknownKind({ struct }: Pick<ConfigDocument, "struct">): boolean {
+  return struct.name === unknownKind;
+}
+
 export function isNamed(struct: Struct): boolean {
   return struct.byKey.has("name") && struct.byKey.has("kind");
 }
 
 /** How a document is called in messages: `LinkConfig/eth0`. */
 export function documentTitle(document: ConfigDocument): string {
-  return isNamed(document.struct) ? `${document.kind}/${textAt(document.section, "name")}` : document.kind;
+  const name = textAt(document.section, "name");
+  return isNamed(document.struct) && !(isOfUnknownKind(document) && name === "")
+    ? `${document.kind}/${name}`
+    : document.kind;
 }
 
 /**
  * Reads a machine config. Strict: a key that Talos does not know, a value of the wrong kind or a document that stands
  * twice is an error in Talos's words, and the hint tells place, path and the nearest known key.
  */
-export function parseConfig(text: string, fileName: string): ConfigDocument[] {
-  const documents = decodeNodes(parseYaml(text, fileName), fileName);
+export function parseConfig(text: string, fileName: string, rules: ConfigRules = newestRules): ConfigDocument[] {
+  const documents = decodeNodes(parseYaml(text, fileName), fileName, rules, new Set());
   if (documents.length === 0)
     throw new TalosError("invalid-input", "config not found", { hint: `${fileName} is empty.` });
+  requireNoConflict(documents, rules);
   return documents;
 }
 
-/** Decodes parsed YAML documents; empty ones are skipped. `seen` has those of the same file that came before. */
+/**
+ * Decodes parsed YAML documents; empty ones are skipped. `seen` has those of the same file that came before; undefined
+ * where the same document may stand twice.
+ */
 export function decodeNodes(
   nodes: readonly YamlNode[],
   fileName: string,
-  seen: Set<string> = new Set(),
+  rules: ConfigRules,
+  seen: Set<string> | undefined,
 ): ConfigDocument[] {
   const documents: ConfigDocument[] = [];
   for (const node of nodes) {
@@ -69,33 +84,42 @@ export function decodeNodes(
     const id = [entryText(node, "apiVersion"), entryText(node, "kind") || "v1alpha1", entryText(node, "name")].join(
       "/",
     );
-    if (seen.has(id)) {
+    if (seen?.has(id)) {
       throw new TalosError("invalid-input", `duplicate document ${id} is not allowed (line ${node.line})`, {
         hint: `${fileName}:${node.line}:${node.column}: keep one of the two documents.`,
       });
     }
-    seen.add(id);
-    documents.push(decodeNode(node, id, fileName));
+    seen?.add(id);
+    documents.push(decodeNode(node, id, fileName, rules));
   }
   return documents;
 }
 
-function decodeNode(node: YamlMapping, id: string, fileName: string): ConfigDocument {
+function decodeNode(node: YamlMapping, id: string, fileName: string, rules: ConfigRules): ConfigDocument {
   const failed = (message: string, hint: string): TalosError =>
     new TalosError("invalid-input", `error decoding document ${id} (line ${node.line}): ${message}`, { hint });
   const place = `${fileName}:${node.line}:${node.column}`;
-  const type = documentType(node);
+  const type = documentType(node, rules);
   if ("problem" in type) throw failed(type.problem, `${place}: ${type.advice}`);
   const { kind, apiVersion } = type;
-  const result = decodeDocument(node, type.struct);
+  if (isOfUnknownKind(type)) return { ...type, section: freeSection(node) };
+  const result = decodeDocument(node, type.struct, rules);
   if (result.faults.length > 0) {
-    const list = result.faults.map(({ line, message }) => `\n  line ${line}: ${message}`).join("");
+    const lines = result.faults.map(({ line, message }) => `line ${line}: ${message}`);
+    const list = rules.faultsInOneLine ? ` ${lines.join("; ")}` : lines.map((line) => `\n  ${line}`).join("");
     const places = result.faults.map(({ path, line, column }) => `${fileName}:${line}:${column}: change ${path}.`);
     throw failed(`error decoding ${kind} to *${type.struct.name}: yaml: construct errors:${list}`, places.join("\n"));
   }
   if (result.unknownTree !== undefined) {
     const keys = stringifyYaml(result.unknownTree).trimEnd();
     throw failed(`unknown keys found during decoding:\n${keys}`, unknownHint(result, fileName));
+  }
+  if (result.nullElements.length > 0) {
+    const list = result.nullElements.map(({ line, message }) => `${message} (line ${line})`).join("\n");
+    const places = result.nullElements.map(
+      ({ path, line, column }) => `${fileName}:${line}:${column}: remove ${path}.`,
+    );
+    throw failed(list, places.join("\n"));
   }
   return {
     kind: kind === "" ? "v1alpha1" : kind,
@@ -110,7 +134,7 @@ type DocumentType =
   | { readonly problem: string; readonly advice: string };
 
 /** What kind of document this is, or why that cannot be told. */
-export function documentType(node: YamlMapping): DocumentType {
+export function documentType(node: YamlMapping, rules: ConfigRules): DocumentType {
   const kind = entryText(node, "kind");
   const legacy = node.entries.some(({ key }) => ["machine", "cluster", "debug", "persist"].includes(key.text));
   const apiVersion = legacy ? "v1alpha1" : entryText(node, "apiVersion");
@@ -120,6 +144,7 @@ export function documentType(node: YamlMapping): DocumentType {
     return { problem: "missing apiVersion", advice: 'add "apiVersion: v1alpha1" to the document.' };
   const type = apiVersion === "v1alpha1" ? kindType(kind === "" ? "v1alpha1" : kind) : undefined;
   if (type !== undefined) return { kind, apiVersion, struct: type.struct };
+  if (rules.unknownKinds === "carried") return { kind, apiVersion, struct: structOf(unknownKind) };
   const near = nearestWord(kind, kindNames);
   return {
     problem: `${JSON.stringify(kind)} ${JSON.stringify(apiVersion)}: not registered`,
@@ -144,19 +169,18 @@ export function entryText(node: YamlMapping, name: string): string {
 }
 
 /** Writes documents as Talos does: fields in schema order, no comments. */
-export function encodeConfig(documents: readonly ConfigDocument[]): string {
-  return stringifyYamlDocuments(encodedDocuments(documents), isSplit(documents) ? "single" : "double");
+export function encodeConfig(documents: readonly ConfigDocument[], rules: ConfigRules = newestRules): string {
+  return stringifyYamlDocuments(encodedDocuments(documents, rules), rules.quotesOfWords);
+}
+
+/** A document as it is read back when it has been written by the rules. */
+export function asRead(document: ConfigDocument, rules: ConfigRules): ConfigDocument {
+  return { ...document, section: writtenSection(document.section, document.struct, rules) };
 }
 
 /** The same before it is written. */
-export function encodedDocuments(documents: readonly ConfigDocument[]): readonly YamlValue[] {
-  const split = isSplit(documents);
-  return documents.map(({ section, struct }) => encodeDocument(section, struct, { split }));
-}
-
-/** Whether the config is one of contract 1.14, which keeps Kubernetes in documents of its own. */
-function isSplit(documents: readonly ConfigDocument[]): boolean {
-  return documents.some(({ kind }) => (kindType(kind)?.since ?? 0) >= 14);
+export function encodedDocuments(documents: readonly ConfigDocument[], rules: ConfigRules): readonly YamlValue[] {
+  return documents.map(({ section, struct }) => encodeDocument(section, struct, rules));
 }
 
 /** Documents from plain data that is known to be right, such as what we generate ourselves. */

@@ -8,6 +8,7 @@ import {
   YamlPlain,
   type YamlScalar,
 } from "../../yaml/index.ts";
+import type { ConfigRules } from "../rules.ts";
 import { type FieldType, type Struct, structOf } from "../schema/schema.ts";
 import { isHiddenField, isHiddenName, isVariablesField } from "../schema/secret-fields.ts";
 import { type Decoded, decodeEnumeration, decodeScalar, scalarTag, shortened } from "./scalars.ts";
@@ -21,6 +22,8 @@ export interface DecodeResult {
   readonly unknown: readonly UnknownKey[];
   /** The unknown keys with their values, in the shape of the document; undefined when there are none. */
   readonly unknownTree: Section | undefined;
+  /** Elements of lists and maps that are null, where the rules refuse that. */
+  readonly nullElements: readonly ValueFault[];
 }
 
 export interface ValueFault {
@@ -38,10 +41,16 @@ export interface UnknownKey {
 }
 
 /** Decodes one document. Everything is collected rather than thrown, so that all faults can be told at once. */
-export function decodeDocument(node: YamlMapping, struct: Struct): DecodeResult {
-  const decoder = new Decoder();
+export function decodeDocument(node: YamlMapping, struct: Struct, rules: ConfigRules): DecodeResult {
+  const decoder = new Decoder(rules);
   const { section, unknown } = decoder.struct(node, struct, "");
-  return { section, faults: decoder.faults, unknown: decoder.unknownKeys, unknownTree: unknown };
+  return {
+    section,
+    faults: decoder.faults,
+    unknown: decoder.unknownKeys,
+    unknownTree: unknown,
+    nullElements: decoder.nullElements,
+  };
 }
 
 /** A decoded value, and what of it was not known. */
@@ -55,6 +64,12 @@ const nothing: Outcome = { value: undefined };
 class Decoder {
   readonly faults: ValueFault[] = [];
   readonly unknownKeys: UnknownKey[] = [];
+  readonly nullElements: ValueFault[] = [];
+  readonly #rules: ConfigRules;
+
+  constructor(rules: ConfigRules) {
+    this.#rules = rules;
+  }
 
   struct(node: YamlMapping, struct: Struct, path: string): { section: Section; unknown: Section | undefined } {
     const section: Section = new Map();
@@ -117,7 +132,7 @@ class Decoder {
     // Go leaves a null out where scalars are listed.
     const scalars = type.of.kind === "scalar" || type.of.kind === "enum";
     const present = scalars ? node.items.filter((item) => !isNull(item)) : node.items;
-    const items = present.map((item, index) => this.#decode(item, type.of, `${path}[${index}]`));
+    const items = present.map((item, index) => this.#element(item, type.of, `${path}[${index}]`));
     const unknown = items.map((item) => item.unknown).filter((item) => item !== undefined);
     return {
       value: items.map((item) => item.value ?? zeroOf(type.of)).filter((item) => item !== undefined),
@@ -130,12 +145,21 @@ class Decoder {
     const section: Section = new Map();
     const unknown: Section = new Map();
     for (const { key, value } of node.entries) {
-      const outcome = this.#decode(value, type.of, `${path}.${key.text}`);
+      const outcome = this.#element(value, type.of, `${path}.${key.text}`);
       const decoded = outcome.value ?? zeroOf(type.of);
       if (decoded !== undefined) section.set(key.text, decoded);
       if (outcome.unknown !== undefined) unknown.set(key.text, outcome.unknown);
     }
     return { value: section, unknown: unknown.size === 0 ? undefined : unknown };
+  }
+
+  /** A section that is an element may not be null, for Talos would hold a pointer to nothing. */
+  #element(node: YamlNode, type: FieldType, path: string): Outcome {
+    if (isNull(node) && type.kind === "pointer" && this.#rules.refusesNullElements) {
+      const { line, column } = node;
+      this.nullElements.push({ path, line, column, message: `null value is not allowed at ${JSON.stringify(path)}` });
+    }
+    return this.#decode(node, type, path);
   }
 
   #args(node: YamlNode, type: FieldType, path: string): Outcome {
@@ -160,7 +184,7 @@ class Decoder {
         : node.kind === "sequence"
           ? "!!seq"
           : "!!map";
-    this.#fault(node, path, `cannot construct ${found} into ${typeName(type)}`);
+    this.#fault(node, path, `cannot construct ${found} into ${typeName(type, this.#rules)}`);
     return nothing;
   }
 
@@ -182,6 +206,10 @@ function zeroOf(type: FieldType): Value | undefined {
 export function freeForm(node: YamlNode): Value {
   if (node.kind === "scalar") return scalarValue(node);
   if (node.kind === "sequence") return node.items.map(freeForm);
+  return freeSection(node);
+}
+
+export function freeSection(node: YamlMapping): Section {
   return new Map(node.entries.map((entry) => [entry.key.text, freeForm(entry.value)]));
 }
 
@@ -205,17 +233,17 @@ const namedLists: Readonly<Record<string, string>> = {
 };
 
 /** How Talos calls a type in its messages. */
-function typeName(type: FieldType): string {
+function typeName(type: FieldType, rules: ConfigRules): string {
   switch (type.kind) {
     case "pointer":
-      return typeName(type.to);
+      return typeName(type.to, rules);
     case "list":
       if (type.of.kind === "pointer" && type.of.to.kind === "struct" && type.of.to.name in namedLists) {
         return namedLists[type.of.to.name] ?? "";
       }
-      return `[]${type.of.kind === "pointer" ? "*" : ""}${typeName(type.of)}`;
+      return `[]${type.of.kind === "pointer" ? "*" : ""}${typeName(type.of, rules)}`;
     case "map":
-      return `map[string]${type.of.kind === "pointer" ? "*" : ""}${typeName(type.of)}`;
+      return `map[string]${type.of.kind === "pointer" ? "*" : ""}${typeName(type.of, rules)}`;
     case "scalar":
       return type.scalar === "base64" ? "string" : type.scalar;
     case "enum":
@@ -223,8 +251,8 @@ function typeName(type: FieldType): string {
     case "struct":
       return type.name;
     case "object":
-      return "v1alpha1.Unstructured";
+      return rules.freeFormType;
     case "args":
-      return "v1alpha1.Args";
+      return rules.argumentsType;
   }
 }

@@ -5,7 +5,7 @@ import { enumerations } from "../schema/enums.ts";
 import { byteCountFault, formatByteCount, parseByteCount, readByteCount } from "./byte-count.ts";
 import { formatGoDuration, parseGoDuration } from "./go-duration.ts";
 import { parseAddress, parseAddressPort, parseHardwareAddress, parsePrefix } from "./network-address.ts";
-import { urlFault } from "./url.ts";
+import { urlFault, writtenUrl } from "./url.ts";
 import type { Value } from "./value.ts";
 
 /** The value in the form in which it is written back, or what is wrong with it in Talos's words. */
@@ -91,16 +91,21 @@ function decodeDuration(node: YamlScalar): Decoded {
 
 function decodeUrl(node: YamlScalar): Decoded {
   const fault = urlFault(node.text);
-  return fault === undefined ? { value: node.text } : { fault };
+  return fault === undefined ? { value: writtenUrl(node.text) } : { fault };
 }
 
 function decodeBase64(node: YamlScalar): Decoded {
   // A key that was redacted for showing stands as it is.
   if (node.text === "******") return { value: node.text };
-  const bytes = Buffer.from(node.text, "base64");
-  if (bytes.toString("base64") === node.text) return { value: node.text };
-  const stray = /[^A-Za-z0-9+/=]/.exec(node.text);
-  return { fault: `illegal base64 data at input byte ${stray?.index ?? node.text.length - (node.text.length % 4)}` };
+  const fault = base64Fault(node.text);
+  return fault === undefined ? { value: node.text } : { fault };
+}
+
+/** Why a text is no base64, in Go's words; undefined when it is. The text is not repeated. */
+export function base64Fault(text: string): string | undefined {
+  if (Buffer.from(text, "base64").toString("base64") === text) return undefined;
+  const stray = /[^A-Za-z0-9+/=]/.exec(text);
+  return `illegal base64 data at input byte ${stray?.index ?? text.length - (text.length % 4)}`;
 }
 
 function decodeFileMode(node: YamlScalar): Decoded {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Contract } from "../../version/index.ts";
 import { type YamlFloat, YamlPlain } from "../../yaml/index.ts";
 import { zeroWord } from "../schema/enums.ts";
-import type { FieldType } from "../schema/schema.ts";
-import { structOf } from "../schema/schema.ts";
+import { decisiveFields, type Field, type FieldType, structOf } from "../schema/schema.ts";
 
 /**
  * A decoded value. A section is a map from keys to values in which an unset field is absent; null stands only inside
@@ -50,7 +50,7 @@ export function textsAt(section: Section | undefined, path: string): readonly st
 }
 
 /** Whether Talos would call the value unset: the zero value of its type, not held by pointer. */
-export function isZero(value: Value | undefined, type: FieldType): boolean {
+export function isZero(value: Value | undefined, type: FieldType, contract: Contract): boolean {
   if (value === undefined) return true;
   switch (type.kind) {
     case "scalar":
@@ -60,7 +60,12 @@ export function isZero(value: Value | undefined, type: FieldType): boolean {
     case "struct": {
       if (!isSection(value)) return false;
       const { byKey } = structOf(type.name);
-      return [...value].every(([key, inner]) => isZero(inner, byKey.get(key)?.type ?? { kind: "object" }));
+      const decisive = decisiveFields[type.name];
+      return [...value].every(([key, inner]) => {
+        const field = byKey.get(key);
+        if (field === undefined || decisive?.includes(key) === false) return true;
+        return isUnset(inner, field, contract);
+      });
     }
     case "list":
       return Array.isArray(value) && value.length === 0;
@@ -71,6 +76,12 @@ export function isZero(value: Value | undefined, type: FieldType): boolean {
     case "pointer":
       return false;
   }
+}
+
+/** The same for a field, of which an empty list may count as set. */
+export function isUnset(value: Value | undefined, { type, keepEmptySince }: Field, contract: Contract): boolean {
+  const kept = keepEmptySince !== undefined && contract.includes(keepEmptySince) && Array.isArray(value);
+  return !kept && isZero(value, type, contract);
 }
 
 /** A copy that shares nothing that can change. */

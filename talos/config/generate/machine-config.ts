@@ -11,6 +11,7 @@ import { type ConfigDocument, documentsOf, encodeConfig } from "../document/conf
 import { MachineConfig } from "../machine-config.ts";
 import { type InstallFacts, installFactsOf } from "../machine-facts.ts";
 import { parsePatch, patchDocuments } from "../patch/apply.ts";
+import { type ConfigRules, configRules } from "../rules.ts";
 import { document, type Section } from "./common-values.ts";
 import { hostnameDocument, networkDocuments } from "./network.ts";
 import { controlPlaneDocuments, nodeDocuments, smallV1alpha1Document, systemDocuments } from "./split-documents.ts";
@@ -25,7 +26,8 @@ export function generateMachineConfig(
   secrets: SecretsBundle,
   machine: MachineConfigInput,
 ): string {
-  return encodeConfig(patchedDocuments(cluster, secrets, machine));
+  const rules = rulesOf(cluster);
+  return encodeConfig(patchedDocuments(cluster, secrets, machine, rules), rules);
 }
 
 /** The same with what is needed of it to install the machine, without reading the text again. */
@@ -34,20 +36,26 @@ export function generateConfigWithFacts(
   secrets: SecretsBundle,
   machine: MachineConfigInput,
 ): { readonly config: MachineConfig; readonly facts: InstallFacts } {
-  const documents = patchedDocuments(cluster, secrets, machine);
-  return { config: MachineConfig.of(documents), facts: installFactsOf(documents) };
+  const rules = rulesOf(cluster);
+  const documents = patchedDocuments(cluster, secrets, machine, rules);
+  return { config: MachineConfig.of(documents, rules), facts: installFactsOf(documents) };
+}
+
+function rulesOf({ contract, talosVersion }: ClusterConfig): ConfigRules {
+  return configRules(contract ?? talosVersion.contract, talosVersion);
 }
 
 function patchedDocuments(
   cluster: ClusterConfig,
   secrets: SecretsBundle,
   machine: MachineConfigInput,
+  rules: ConfigRules,
 ): readonly ConfigDocument[] {
   const documents = documentsOf(machineDocuments(resolveCluster(cluster), secrets, machine));
   const patches = (machine.patches ?? []).map((patch, index) =>
-    typeof patch === "string" ? parsePatch(patch, `patch ${index + 1}`) : patch,
+    typeof patch === "string" ? parsePatch(patch, `patch ${index + 1}`, rules) : patch,
   );
-  return patchDocuments(documents, patches);
+  return patchDocuments(documents, patches, rules);
 }
 
 /** All documents of one machine, before patches, in the order in which talosctl writes them. */

@@ -11,7 +11,9 @@ import {
   parseConfig,
 } from "../document/config-file.ts";
 import { freeForm } from "../document/decode.ts";
+import { requireNoConflict } from "../document/document-conflicts.ts";
 import { textAt } from "../document/value.ts";
+import { type ConfigRules, newestRules } from "../rules.ts";
 import { type DeleteDirective, deleteInDocument, extractDeletes } from "./delete-directive.ts";
 import { applyJsonPatch, type JsonOperation, readOperations } from "./json-patch.ts";
 import { mergeSections } from "./merge.ts";
@@ -25,8 +27,11 @@ type StrategicStep =
   | { readonly kind: "delete"; readonly directive: DeleteDirective }
   | { readonly kind: "merge"; readonly document: ConfigDocument };
 
-/** Reads a patch: pieces of config, or RFC 6902 operations as JSON or YAML. A patch without content changes nothing. */
-export function parsePatch(text: string, fileName: string): Patch {
+/**
+ * Reads a patch: pieces of config, or RFC 6902 operations as JSON or YAML. A patch without content changes nothing.
+ * Throws `invalid-input` in the words of the release whose rules count.
+ */
+export function parsePatch(text: string, fileName: string, rules: ConfigRules = newestRules): Patch {
   let nodes: readonly YamlNode[];
   try {
     nodes = parseYaml(text, fileName);
@@ -41,20 +46,25 @@ export function parsePatch(text: string, fileName: string): Patch {
   }
   const steps: StrategicStep[] = [];
   // Documents are known to each other, so that one that stands twice is noticed, and take their place among the deletes.
-  const seen = new Set<string>();
+  const seen = rules.repeatedDocumentsInPatches ? undefined : new Set<string>();
   for (const node of nodes) {
     const { directives, rest } = extractDeletes(node);
     for (const directive of directives) steps.push({ kind: "delete", directive });
     const empty = rest === undefined || (rest.kind === "scalar" && scalarValue(rest) === null);
     if (empty) continue;
-    for (const document of decodeNodes([rest], fileName, seen)) steps.push({ kind: "merge", document });
+    for (const document of decodeNodes([rest], fileName, rules, seen)) steps.push({ kind: "merge", document });
   }
   return { kind: "strategic", steps };
 }
 
 /** Applies patches one after another to a config, all given as texts, and returns the config in Talos's own form. */
-export function applyPatches(config: string, patches: readonly Patch[], fileName: string): string {
-  return textOf(patchConfig({ kind: "text", text: config }, patches, fileName));
+export function applyPatches(
+  config: string,
+  patches: readonly Patch[],
+  fileName: string,
+  rules: ConfigRules = newestRules,
+): string {
+  return textOf(patchConfig({ kind: "text", text: config }, patches, fileName, rules), rules);
 }
 
 /**
@@ -64,31 +74,32 @@ export function applyPatches(config: string, patches: readonly Patch[], fileName
 export function patchDocuments(
   documents: readonly ConfigDocument[],
   patches: readonly Patch[],
+  rules: ConfigRules,
 ): readonly ConfigDocument[] {
   const name = "the patched config";
-  const config = patchConfig({ kind: "documents", documents }, patches, name);
-  return config.kind === "text" ? parseConfig(config.text, name) : config.documents;
+  const config = patchConfig({ kind: "documents", documents }, patches, name, rules);
+  return config.kind === "text" ? parseConfig(config.text, name, rules) : config.documents;
 }
 
 type Config =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "documents"; readonly documents: readonly ConfigDocument[] };
 
-function patchConfig(config: Config, patches: readonly Patch[], fileName: string): Config {
+function patchConfig(config: Config, patches: readonly Patch[], fileName: string, rules: ConfigRules): Config {
   let current = config;
   for (const patch of joined(patches)) {
     if (patch.kind === "json") {
-      current = { kind: "text", text: applyJsonPatch(textOf(current), patch.operations, fileName) };
+      current = { kind: "text", text: applyJsonPatch(textOf(current, rules), patch.operations, fileName) };
     } else {
-      const documents = current.kind === "text" ? parseConfig(current.text, fileName) : current.documents;
-      current = { kind: "documents", documents: applyStrategic(documents, patch.steps) };
+      const documents = current.kind === "text" ? parseConfig(current.text, fileName, rules) : current.documents;
+      current = { kind: "documents", documents: applyStrategic(documents, patch.steps, rules) };
     }
   }
   return current;
 }
 
-function textOf(config: Config): string {
-  return config.kind === "text" ? config.text : encodeConfig(config.documents);
+function textOf(config: Config, rules: ConfigRules): string {
+  return config.kind === "text" ? config.text : encodeConfig(config.documents, rules);
 }
 
 /** Neighbouring JSON patches are one patch. */
@@ -103,25 +114,31 @@ function joined(patches: readonly Patch[]): readonly Patch[] {
   return result;
 }
 
-function applyStrategic(config: readonly ConfigDocument[], steps: readonly StrategicStep[]): ConfigDocument[] {
+function applyStrategic(
+  config: readonly ConfigDocument[],
+  steps: readonly StrategicStep[],
+  rules: ConfigRules,
+): ConfigDocument[] {
   let documents = cloneConfig(config);
   for (const step of steps) {
     if (step.kind === "merge") {
       const id = documentId(step.document);
       const target = documents.find((document) => documentId(document) === id);
       if (target === undefined) documents.push(...cloneConfig([step.document]));
-      else mergeSections(target.section, step.document.section, target.struct);
-    } else documents = applyDelete(documents, step.directive);
+      else mergeSections(target.section, step.document.section, target.struct, rules);
+    } else documents = applyDelete(documents, step.directive, rules);
   }
+  requireNoConflict(documents, rules);
   return documents;
 }
 
-function applyDelete(documents: ConfigDocument[], directive: DeleteDirective): ConfigDocument[] {
+function applyDelete(documents: ConfigDocument[], directive: DeleteDirective, rules: ConfigRules): ConfigDocument[] {
   const target = documents.find((document) => {
     if (document.kind !== directive.kind || document.apiVersion !== directive.apiVersion) return false;
     return !isNamed(document.struct) || textAt(document.section, "name") === directive.name;
   });
   if (target === undefined) {
+    if (rules.skipsMissingDocuments) return documents;
     const name = directive.name === "" ? "" : `/${directive.name}`;
     throw new TalosError("invalid-input", `patch delete: the config has no document ${directive.kind}${name}`, {
       hint: "Leave the directive out, or correct kind and name.",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../errors.ts";
 import type { YamlEntry, YamlMapping, YamlNode } from "../../yaml/index.ts";
-import { type ConfigDocument, entryText } from "../document/config-file.ts";
+import { type ConfigDocument, entryText, isOfUnknownKind } from "../document/config-file.ts";
 import { isSection, type Section, type Value } from "../document/value.ts";
 import { type FieldType, type Struct, structOf } from "../schema/schema.ts";
 
@@ -117,7 +117,9 @@ function fault(root: YamlMapping, message: string): TalosError {
 /** Deletes a field, map key or list element. Throws when the way to it does not exist. */
 export function deleteInDocument(document: ConfigDocument, directive: DeleteDirective): void {
   const path = directive.path.join(".");
-  const type: FieldType = { kind: "struct", name: document.struct.name };
+  const type: FieldType = isOfUnknownKind(document)
+    ? { kind: "object" }
+    : { kind: "struct", name: document.struct.name };
   if (deleteAt(document.section, type, directive.path, directive)) return;
   const place = `path '${path}' in document '${document.apiVersion}/${document.kind}'`;
   throw new TalosError("invalid-input", `patch delete: ${place}: failed to delete path '${path}': lookup failed`, {

@@ -2,8 +2,9 @@
 import { TalosError } from "../../errors.ts";
 import { nearestWord } from "../../nearest-word.ts";
 import { scalarValue, type YamlNode } from "../../yaml/index.ts";
-import { documentType } from "../document/config-file.ts";
+import { documentType, isOfUnknownKind } from "../document/config-file.ts";
 import { decodeDocument } from "../document/decode.ts";
+import type { ConfigRules } from "../rules.ts";
 import { extractDeletes } from "./delete-directive.ts";
 
 /** One thing in a patch that Talos would not take. */
@@ -23,13 +24,13 @@ export interface PatchFault {
  * Everything in a patch that Talos does not know: kinds, fields, values of the wrong type. What only shows when it is
  * applied to a config is not among it, nor what is in RFC 6902 operations.
  */
-export function findPatchFaults(documents: readonly YamlNode[]): readonly PatchFault[] {
+export function findPatchFaults(documents: readonly YamlNode[], rules: ConfigRules): readonly PatchFault[] {
   const [first, second] = documents;
   if (first?.kind === "sequence" && second === undefined) return [];
-  return documents.flatMap(faultsOf);
+  return documents.flatMap((document) => faultsOf(document, rules));
 }
 
-function faultsOf(document: YamlNode): readonly PatchFault[] {
+function faultsOf(document: YamlNode, rules: ConfigRules): readonly PatchFault[] {
   const { line, column } = document;
   const whole = (found: string, expected: string, hint: string) => [{ line, column, path: "", found, expected, hint }];
   if (document.kind === "scalar" && scalarValue(document) === null) return [];
@@ -43,14 +44,15 @@ function faultsOf(document: YamlNode): readonly PatchFault[] {
     return whole(message, "a delete directive that Talos can follow", hint ?? "Correct the $patch: delete.");
   }
   if (rest?.kind !== "mapping") return [];
-  const type = documentType(rest);
+  const type = documentType(rest, rules);
   if ("problem" in type)
     return whole(
       type.problem,
       "a piece of a machine config",
       type.advice.replace(/^./, (letter) => letter.toUpperCase()),
     );
-  const { unknown, faults } = decodeDocument(rest, type.struct);
+  if (isOfUnknownKind(type)) return [];
+  const { unknown, faults, nullElements } = decodeDocument(rest, type.struct, rules);
   return [
     ...unknown.map(({ path, key, known }) => {
       const near = nearestWord(key.text, known);
@@ -64,7 +66,7 @@ function faultsOf(document: YamlNode): readonly PatchFault[] {
         hint: near === undefined ? `Known here are ${[...known].sort().join(", ")}.` : `Did you mean ${near}?`,
       };
     }),
-    ...faults.map(({ message, ...place }) => ({
+    ...[...faults, ...nullElements].map(({ message, ...place }) => ({
       ...place,
       found: message,
       expected: "a value of the field's type",

@@ -1,3 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 // A door of its own: what environments are checked with at synth, without the rest of talos/config, which is slow to load.
+export { type ConfigRules, machineRules, newestRules } from "../rules.ts";
 export { findPatchFaults, type PatchFault } from "./faults.ts";

@@ -2,50 +2,66 @@
 import { TalosError } from "../../errors.ts";
 import { YamlFloat, YamlPlain } from "../../yaml/index.ts";
 import { cloneValue, isSection, type Section, sameValue, type Value } from "../document/value.ts";
+import type { ConfigRules } from "../rules.ts";
 import { zeroWord } from "../schema/enums.ts";
-import { type Field, type FieldType, type Struct, structOf } from "../schema/schema.ts";
+import { type Field, type FieldType, type Struct, structOf, unknownKind } from "../schema/schema.ts";
 
 /**
  * Merges the right section into the left one, by the rules of each field. What the right side leaves unset stays;
  * a zero value (`""`, 0) counts as unset unless the field is held by pointer.
  */
-export function mergeSections(left: Section, right: Section, struct: Struct): void {
+export function mergeSections(left: Section, right: Section, struct: Struct, rules: ConfigRules): void {
+  if (struct.name === unknownKind) {
+    mergeUnknown(left, right);
+    return;
+  }
   for (const [key, value] of right) {
     const field = struct.byKey.get(key);
     if (field === undefined) continue;
-    within(`merge field ${struct.name}.${field.name}`, () => mergeField(left, field, value));
+    within(`merge field ${struct.name}.${field.name}`, () => mergeField(left, field, value, rules));
   }
 }
 
-function mergeField(left: Section, field: Field, right: Value): void {
+function mergeField(left: Section, field: Field, right: Value, rules: ConfigRules): void {
   const current = left.get(field.key);
-  const merged = mergeByRule(current, right, field);
+  const merged = mergeByRule(current, right, field, rules);
   if (merged !== undefined) left.set(field.key, merged);
 }
 
-function mergeByRule(left: Value | undefined, right: Value, field: Field): Value | undefined {
+function mergeByRule(left: Value | undefined, right: Value, field: Field, rules: ConfigRules): Value | undefined {
   const { merge, type } = field;
   switch (merge.kind) {
     case "replace":
+      if (!rules.contract.includes(merge.since)) return mergeValues(left, right, type, { byPointer: false, rules });
       return type.kind === "object" && isSection(right) && right.size === 0 ? left : cloneValue(right);
     case "by":
-      return mergeLists(left, right, type, (list, item) => mergeElement(list, item, type, merge.key));
+      return mergeLists(left, right, type, (list, item) => mergeElement(list, item, type, merge.key, rules));
     case "replace-by":
       return mergeLists(left, right, type, (list, item) => replaceElement(list, item, merge.key));
     case "usual":
-      return mergeValues(left, right, type, { byPointer: false });
+      return mergeValues(left, right, type, { byPointer: false, rules });
   }
 }
 
-function mergeValues(
-  left: Value | undefined,
-  right: Value,
-  type: FieldType,
-  held: { readonly byPointer: boolean },
-): Value | undefined {
+/** Without a schema: sections are merged, lists are joined, and everything else is replaced. */
+function mergeUnknown(left: Section, right: Section): void {
+  for (const [key, value] of right) {
+    const current = left.get(key);
+    if (isSection(current) && isSection(value)) mergeUnknown(current, value);
+    else if (Array.isArray(current) && Array.isArray(value)) left.set(key, [...current, ...cloneValue(value)]);
+    else if (value !== null) left.set(key, cloneValue(value));
+  }
+}
+
+interface Held {
+  readonly byPointer: boolean;
+  readonly rules: ConfigRules;
+}
+
+function mergeValues(left: Value | undefined, right: Value, type: FieldType, held: Held): Value | undefined {
   switch (type.kind) {
     case "pointer":
-      return left === undefined ? cloneValue(right) : mergeValues(left, right, type.to, { byPointer: true });
+      return left === undefined ? cloneValue(right) : mergeValues(left, right, type.to, { ...held, byPointer: true });
     case "scalar":
       return !held.byPointer && (right === "" || right === 0) ? left : right;
     case "enum":
@@ -53,12 +69,12 @@ function mergeValues(
     case "list":
       return [left, cloneValue(right)].filter((list) => Array.isArray(list)).flat();
     case "map":
-      return mergeMaps(left, right, type.of);
+      return mergeMaps(left, right, type.of, held.rules);
     case "args":
       return new Map([left, cloneValue(right)].filter(isSection).flatMap((section) => [...section]));
     case "object": {
       const merged: Section = isSection(left) ? left : new Map();
-      within("merge field v1alpha1.Unstructured.Object", () =>
+      within(`merge field ${held.rules.freeFormType}.Object`, () =>
         mergeFreeForm(merged, isSection(right) ? right : new Map()),
       );
       return merged;
@@ -67,18 +83,19 @@ function mergeValues(
       // The halves of two pairs would not belong together.
       if (type.name.startsWith("x509.")) return cloneValue(right);
       const merged: Section = isSection(left) ? left : new Map();
-      if (isSection(right)) mergeSections(merged, right, structOf(type.name));
+      if (isSection(right)) mergeSections(merged, right, structOf(type.name), held.rules);
       return merged;
     }
   }
 }
 
-function mergeMaps(left: Value | undefined, right: Value, type: FieldType): Section {
+function mergeMaps(left: Value | undefined, right: Value, type: FieldType, rules: ConfigRules): Section {
   const merged: Section = isSection(left) ? left : new Map();
   if (!isSection(right)) return merged;
   for (const [key, value] of right) {
     const current = merged.get(key);
-    const next = current === undefined ? cloneValue(value) : mergeValues(current, value, type, { byPointer: false });
+    const next =
+      current === undefined ? cloneValue(value) : mergeValues(current, value, type, { byPointer: false, rules });
     if (next !== undefined) merged.set(key, next);
   }
   return merged;
@@ -118,7 +135,7 @@ function mergeLists(left: Value | undefined, right: Value, _type: FieldType, put
 }
 
 /** Merges an element with the one that it agrees with; interfaces without a name agree by their whole selector. */
-function mergeElement(list: Value[], item: Section, type: FieldType, key: string): void {
+function mergeElement(list: Value[], item: Section, type: FieldType, key: string, rules: ConfigRules): void {
   const by = key === "interface" && !item.get(key) ? "deviceSelector" : key;
   const wanted = item.get(by);
   const existing = list
@@ -126,7 +143,7 @@ function mergeElement(list: Value[], item: Section, type: FieldType, key: string
     .find((candidate) => wanted !== undefined && sameValue(candidate.get(by), wanted));
   const struct = elementStruct(type);
   if (existing === undefined || struct === undefined) list.push(cloneValue(item));
-  else mergeSections(existing, item, struct);
+  else mergeSections(existing, item, struct, rules);
 }
 
 function replaceElement(list: Value[], item: Section, key: string): void {

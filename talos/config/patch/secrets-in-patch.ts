@@ -2,8 +2,9 @@
 import { documentTitle } from "../document/config-file.ts";
 import { isSection, type Section, type Value } from "../document/value.ts";
 import { hasPassword, redacted } from "../redact.ts";
+import { observedRules } from "../rules.ts";
 import { type FieldType, type Struct, structOf } from "../schema/schema.ts";
-import { isHarmlessVariable, isSecretField, isVariablesField } from "../schema/secret-fields.ts";
+import { isHarmlessVariable, isHiddenField, isSecretField, isVariablesField } from "../schema/secret-fields.ts";
 import { type Patch, parsePatch } from "./apply.ts";
 import { pointerSteps } from "./json-patch.ts";
 
@@ -26,7 +27,7 @@ const harmlessToo: ReadonlySet<string> = new Set([
 /** Every secret that a patch would put into a config. Its values are not told. Throws when it is no patch. */
 export function secretsInPatch(text: string, fileName: string): readonly SecretInPatch[] {
   const found: SecretInPatch[] = [];
-  visitPatch(parsePatch(text, fileName), found);
+  visitPatch(parsePatch(text, fileName, observedRules), found);
   return found;
 }
 
@@ -49,9 +50,13 @@ function visitPatch(patch: Patch, found: SecretInPatch[]): void {
 
 function visitSection(section: Section, struct: Struct, prefix: string, found: SecretInPatch[]): void {
   for (const [key, value] of section) {
-    const field = struct.byKey.get(key);
-    if (field === undefined) continue;
     const path = prefix === "" || prefix.endsWith(" ") ? `${prefix}${key}` : `${prefix}.${key}`;
+    const field = struct.byKey.get(key);
+    if (field === undefined) {
+      // Of a kind that is not known, anything may be a secret.
+      if (isHiddenField(struct.name, key) && holdsSomething(value)) found.push({ path, certain: false });
+      continue;
+    }
     if (isVariablesField(struct.name, key)) visitVariables(value, path, found);
     else if (!isSecretField(struct.name, key)) visitValue(value, field.type, path, found);
     else if (holdsSomething(value)) found.push({ path, certain: !harmlessToo.has(key) });

@@ -101,7 +101,7 @@ export const networkServicesTypes: Readonly<Record<string, string>> = {
     TLSServerName tlsServerName? string @14
   `,
   "network.SearchDomainsConfig": `
-    SearchDomains domains? []string
+    SearchDomains domains? []string replace=14 keepEmpty=14
     SearchDisableDefault disableDefault? *bool
   `,
   "network.HostDNSConfig": `

@@ -63,6 +63,7 @@ export const runtimeTypes: Readonly<Record<string, string>> = {
   "container.ContainerSecurity": `
     SecurityProfile profile? string
     SecurityCapabilities capabilities? *container.ContainerCapabilities
+    SecurityMachinedAccess machinedAccess? bool
   `,
   "container.ContainerCapabilities": `
     CapabilitiesAddConfig add? []string

@@ -13,14 +13,14 @@ import { v1alpha1NetworkTypes } from "./v1alpha1-network.ts";
 /*
  * The notation of the tables, one field to a line, in the order in which Talos writes them:
  *
- *   Name key[?|?14] type [replace|by=key|replaceBy=key] [@minor]
+ *   Name key[?|?14] type [replace[=minor]|by=key|replaceBy=key] [keepEmpty=minor] [@minor]
  *   ...type
  *
  * Name is the field's name inside Talos, which appears in its error messages. `?` leaves the field out when it is
- * empty, `?14` when it is empty in a config of contract 1.14. Types: a scalar (see
+ * empty, `?14` when it is empty and written by the rules of 1.14 or later. Types: a scalar (see
  * scalars.ts), `object` (free form), `args`, `enum:Name`, the name of another table, or one of these with `*` (held
  * by pointer, so that a zero value counts as set), `[]` (list) or `{}` (map) before it. Then how a patch treats the
- * field when that is not the usual way, and the minor release that brought it. `...type` takes in its fields. The table
+ * field when that is not the usual way (`replace=14`: from 1.14 on), from when on an empty list is written all the same, and the minor release that brought it. `...type` takes in its fields. The table
  * of a document begins with the fields of meta.Meta, which stand there once for all.
  */
 
@@ -36,7 +36,7 @@ export type FieldType =
 
 export type MergeRule =
   | { readonly kind: "usual" }
-  | { readonly kind: "replace" }
+  | { readonly kind: "replace"; readonly since: number }
   /** List elements that agree in this field are merged with each other. */
   | { readonly kind: "by"; readonly key: string }
   /** List elements that agree in this field are replaced. */
@@ -46,17 +46,31 @@ export interface Field {
   readonly name: string;
   readonly key: string;
   readonly type: FieldType;
-  readonly omit: "never" | "empty" | "empty-when-split";
+  /** Left out when it is empty: from this minor release on; undefined for never. */
+  readonly omitSince: number | undefined;
+  /** An empty list counts as set, and is written: from this minor release on. */
+  readonly keepEmptySince?: number;
   readonly merge: MergeRule;
   /** Minor release that brought it; 9 stands for 1.9 and all before. */
   readonly since: number;
 }
+
+/** The oldest minor release that is told apart: 1.9 and all before. */
+const everyRelease = 9;
+
+/** Sections that count as unset when these fields are, whatever else they say. */
+export const decisiveFields: Readonly<Record<string, readonly string[]>> = {
+  "block.EncryptionSpec": ["provider", "keys"],
+};
 
 export interface Struct {
   readonly name: string;
   readonly fields: readonly Field[];
   readonly byKey: ReadonlyMap<string, Field>;
 }
+
+/** The type of documents whose kind is not known: what names them, beside which they may say anything. */
+export const unknownKind = "unknown.Document";
 
 /** What documents share. */
 const commonTypes: Readonly<Record<string, string>> = {
@@ -74,6 +88,11 @@ const commonTypes: Readonly<Record<string, string>> = {
   `,
   "x509.certificate": "Crt crt base64",
   "x509.key": "Key key base64",
+  [unknownKind]: `
+    MetaAPIVersion apiVersion string
+    MetaKind kind string
+    MetaName name? string
+  `,
 };
 
 const tables: Readonly<Record<string, string>> = {
@@ -120,29 +139,31 @@ function parseLine(line: string): readonly Field[] {
   const [name = "", keyAndMark = "", type = "", ...rest] = line.split(" ");
   const [, key = "", mark = ""] = /^([^?]+)(\?*(?:14)?)$/.exec(keyAndMark) ?? [];
   const since = rest.find((word) => word.startsWith("@"));
-  const rule = rest.find((word) => !word.startsWith("@"));
+  const keep = rest.find((word) => word.startsWith("keepEmpty="));
+  const rule = rest.find((word) => word !== since && word !== keep);
   return [
     {
       name,
       key,
       type: parseType(type),
-      omit: omission(mark),
+      omitSince: omission(mark),
+      ...(keep !== undefined && { keepEmptySince: Number(keep.split("=")[1]) }),
       merge: parseRule(rule),
-      since: since === undefined ? 9 : Number(since.slice(1)),
+      since: since === undefined ? everyRelease : Number(since.slice(1)),
     },
   ];
 }
 
-function omission(mark: string): Field["omit"] {
-  if (mark === "?") return "empty";
-  return mark === "?14" ? "empty-when-split" : "never";
+function omission(mark: string): Field["omitSince"] {
+  if (mark === "") return undefined;
+  return Number(mark.slice(1)) || everyRelease;
 }
 
 function parseRule(word: string | undefined): MergeRule {
   if (word === undefined) return { kind: "usual" };
   const [name, key = ""] = word.split("=");
   if (name === "by") return { kind: "by", key };
-  return name === "replaceBy" ? { kind: "replace-by", key } : { kind: "replace" };
+  return name === "replaceBy" ? { kind: "replace-by", key } : { kind: "replace", since: Number(key) || everyRelease };
 }
 
 function parseType(text: string): FieldType {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { unknownKind } from "./schema.ts";
 
 /** Fields that must never be shown, by type. A field that holds a section is hidden as a whole. */
 export const secretFields: Readonly<Record<string, readonly string[]>> = {
@@ -44,8 +45,9 @@ export const contentFields: Readonly<Record<string, readonly string[]>> = {
   "v1alpha1.MachineFile": ["content"],
 };
 
-/** Whether what a field holds must not be shown. */
+/** Whether what a field holds must not be shown. Of a kind that is not known, that is everything but what names it. */
 export function isHiddenField(struct: string, key: string): boolean {
+  if (struct === unknownKind) return !["apiVersion", "kind", "name"].includes(key);
   return isSecretField(struct, key) || (contentFields[struct]?.includes(key) ?? false);
 }
 

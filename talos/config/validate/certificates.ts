@@ -5,12 +5,13 @@ import { about, type Faults, quoted } from "./findings.ts";
 
 /** What is wrong with a CA document: the pair that signs, and the certificates that are accepted beside it. */
 export function* authorityFaults(document: Section): Faults {
-  yield* about("issuing CA", pairFault(sectionAt(document, "issuingCA")));
+  yield* about("issuing CA", pairFault(sectionAt(document, "issuingCA"), { loaded: true }));
   for (const [index, ca] of textsAt(document, "acceptedCAs").entries())
     yield* about(`accepted CA #${index}`, pemFault(ca, "CERTIFICATE"));
 }
 
-function pairFault(pair: Section | undefined): string | undefined {
+/** What is wrong with a certificate and its key; both are read where the machine loads them. */
+export function pairFault(pair: Section | undefined, { loaded }: { readonly loaded: boolean }): string | undefined {
   if (pair === undefined) return undefined;
   const [certificate, key] = [textAt(pair, "cert"), textAt(pair, "key")];
   if (certificate === "") return "certificate is required";
@@ -19,6 +20,7 @@ function pairFault(pair: Section | undefined): string | undefined {
   if (certificateFault !== undefined) return `certificate: ${certificateFault}`;
   const fault = pemFault(key);
   if (fault !== undefined) return `key: ${fault}`;
+  if (!loaded) return undefined;
   if (fails(() => loadCertificate(certificate))) return "certificate is invalid: x509: malformed certificate";
   return keyFault(key, ":") === undefined ? undefined : `key is invalid: ${keyFault(key, ":")}`;
 }

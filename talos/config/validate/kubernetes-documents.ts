@@ -3,10 +3,22 @@ import { type Section, sectionAt, textAt, textsAt, valueAt } from "../document/v
 import { roles } from "../talosconfig/talosconfig.ts";
 import { endpointFault, subnetFaults, urlParts } from "./addresses.ts";
 import { authorityFaults, keyFault } from "./certificates.ts";
-import { about, type Check, type Checks, every, type Faults, isFilled, quoted, requires, unset } from "./findings.ts";
+import {
+  about,
+  type Check,
+  type Checks,
+  every,
+  type Faults,
+  type Findings,
+  isFilled,
+  quoted,
+  requires,
+  unset,
+} from "./findings.ts";
 import { checkKubeNetwork } from "./kube-network.ts";
 import { domainFault, markFaults } from "./labels.ts";
 import { authorizerTypes, resourcesFault } from "./v1alpha1-cluster.ts";
+import { protectedKubeletFields } from "./v1alpha1-machine.ts";
 
 /** Documents of Kubernetes, of contract 1.14. */
 export const kubernetesChecks: Checks = {
@@ -16,7 +28,11 @@ export const kubernetesChecks: Checks = {
     yield* authorityFaults(document);
   },
   KubeAPIServerCAConfig: authorityFaults,
-  KubeAPIServerConfig: component("kube-apiserver"),
+  KubeAPIServerConfig: every(
+    requires({ image: "kube-apiserver image cannot be empty" }),
+    argumentFindings,
+    resourceFindings,
+  ),
   *KubeAuthorizerConfig(document) {
     const type = textAt(document, "type");
     yield* unset(document, { name: "authorizer name is required", type: "authorizer type is required" });
@@ -45,9 +61,14 @@ export const kubernetesChecks: Checks = {
     else if (scheme !== "http" && scheme !== "https")
       yield `manifest URL scheme must be http or https: ${quoted(scheme)}`;
   },
-  KubeFlannelCNIConfig: every(requires({ backendType: "flannel backend type must be specified" }), resourceFaults),
+  KubeFlannelCNIConfig: every(requires({ backendType: "flannel backend type must be specified" }), resourceFindings),
   KubeInlineManifestConfig: (document) => manifestNameFaults(document, "manifest"),
-  KubeletConfig: requires({ image: "kubelet image cannot be empty" }),
+  *KubeletConfig(document) {
+    yield* unset(document, { image: "kubelet image cannot be empty" });
+    for (const field of protectedKubeletFields)
+      if (sectionAt(document, "config")?.has(field))
+        yield { error: `kubelet configuration field ${quoted(field)} can't be overridden`, path: `config.${field}` };
+  },
   *KubePrismConfig(document) {
     const port = Number(valueAt(document, "port") ?? 0);
     if (port <= 0 || port > 65535) yield `invalid port ${port}: must be in range 1-65535`;
@@ -59,7 +80,7 @@ export const kubernetesChecks: Checks = {
   },
   *KubeProxyConfig(document) {
     if (valueAt(document, "enabled") === false) return;
-    yield* component("proxy")(document);
+    yield* unset(document, { image: "proxy image cannot be empty" });
     const mode = textAt(document, "mode");
     if (mode === "iptables" || mode === "ipvs") {
       const advice = "is not recommended, please switch to nftables if possible";
@@ -68,8 +89,9 @@ export const kubernetesChecks: Checks = {
       yield `invalid proxy mode ${quoted(mode)}: supported modes are iptables, ipvs and nftables`;
     if (isFilled(document, "extraArgs")) {
       const advice = "may not work as expected, please use configuration instead";
-      yield { warning: `extra arguments for kube-proxy ${advice}` };
+      yield { warning: `extra arguments for kube-proxy ${advice}`, path: "extraArgs" };
     }
+    yield* resourceFindings(document);
   },
   KubeSchedulerConfig: component("scheduler"),
   *KubeServiceAccountConfig(document) {
@@ -83,6 +105,8 @@ export const kubernetesChecks: Checks = {
     if (!isFilled(document, "pod")) yield "static pod spec is required";
   },
   *KubeTalosAPIAccessConfig(document) {
+    if (textsAt(document, "allowedRoles").length === 0)
+      yield { warning: "no roles are allowed in .allowedRoles, so access is blocked", path: "allowedRoles" };
     for (const role of textsAt(document, "allowedRoles"))
       if (!roles.some((known) => known === role)) yield `invalid role ${quoted(role)} in .allowedRoles`;
   },
@@ -90,13 +114,36 @@ export const kubernetesChecks: Checks = {
 
 /** A component that has an image unless it is switched off. */
 function component(title: string): Check {
-  const check = every(requires({ image: `${title} image cannot be empty` }), resourceFaults);
-  return (document) => (valueAt(document, "enabled") === false ? [] : check(document));
+  const check = every(requires({ image: `${title} image cannot be empty` }), resourceFindings);
+  return (document, rules) => (valueAt(document, "enabled") === false ? [] : check(document, rules));
 }
 
-function* resourceFaults(document: Section): Faults {
-  const fault = resourcesFault(sectionAt(document, "resources"));
-  if (fault !== undefined) yield fault;
+/** Arguments that other documents are for, by how they begin; the longest beginning counts. */
+const deniedArguments: Readonly<Record<string, string>> = {
+  "oidc-signing-algs":
+    "not supported with KubeAuthenticationConfig: " +
+    "kube-apiserver rejects --oidc-* flags when structured authentication configuration is used, " +
+    "and the configuration has no equivalent setting (all RFC 7518 asymmetric algorithms are accepted)",
+  "anonymous-auth": "use KubeAuthenticationConfig",
+  "oidc-": "use KubeAuthenticationConfig",
+  "authentication-config": "use KubeAuthenticationConfig",
+  "authorization-config": "use KubeAuthorizerConfig",
+  "authorization-mode": "use KubeAuthorizerConfig",
+  "authorization-webhook-": "use KubeAuthorizerConfig",
+};
+
+function* argumentFindings(document: Section): Findings {
+  for (const name of [...(sectionAt(document, "extraArgs")?.keys() ?? [])].sort()) {
+    const [, reason] = Object.entries(deniedArguments).find(([start]) => name.startsWith(start)) ?? [];
+    if (reason === undefined) continue;
+    const error = `kube-apiserver extra argument ${quoted(name)} is not allowed: ${reason}`;
+    yield { error, path: `extraArgs.${name}` };
+  }
+}
+
+function* resourceFindings(document: Section): Findings {
+  const error = resourcesFault(sectionAt(document, "resources"));
+  if (error !== undefined) yield { error, path: "resources" };
 }
 
 function* manifestNameFaults(document: Section, what: string): Faults {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { base64Fault } from "../document/scalars.ts";
 import { isSection, listAt, type Section, sectionAt, sectionsAt, textAt, textsAt, valueAt } from "../document/value.ts";
 import { enumerations } from "../schema/enums.ts";
 import { addressFault, isAddress, isNetwork } from "./addresses.ts";
@@ -59,8 +60,9 @@ function* wireguardFaults(wireguard: Section): Faults {
 
 /** Never repeats the key: it may be a private one. */
 function keyFault(key: string): string | undefined {
+  const fault = base64Fault(key);
+  if (fault !== undefined) return fault;
   const bytes = Buffer.from(key, "base64");
-  if (bytes.toString("base64") !== key) return "illegal base64 data";
   return bytes.length === 32 ? undefined : `wrong key length: ${bytes.length}`;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parseAddress, parsePrefix } from "../document/network-address.ts";
+import { base64Fault } from "../document/scalars.ts";
 import { listAt, type Section, sectionAt, sectionsAt, textAt, textsAt, valueAt } from "../document/value.ts";
-import { subnetFaults, urlParts } from "./addresses.ts";
+import { isAddress, subnetFaults, urlParts } from "./addresses.ts";
 import { checkBgpInstance } from "./bgp.ts";
 import { selectorFaults } from "./expressions.ts";
-import { about, type Checks, every, type Faults, quoted, requires, unset } from "./findings.ts";
+import { about, type Checks, every, type Faults, type Findings, quoted, requires, unset } from "./findings.ts";
 
 const named = requires({ name: "name must be specified" });
 
@@ -77,6 +78,9 @@ export const networkChecks: Checks = {
     else if (sectionsAt(document, "ingress").some((rule) => textAt(rule, "subnet") === ""))
       yield "invalid subnet: invalid Prefix";
   },
+  *ResolverConfig(document, rules) {
+    if (rules.checksResolvers) yield* resolverFindings(document);
+  },
   *RoutingRuleConfig(document) {
     yield* named(document);
     const name = textAt(document, "name");
@@ -103,6 +107,9 @@ export const networkChecks: Checks = {
   *TimeSyncConfig(document) {
     if (textAt(document, "bootTimeout").startsWith("-")) yield "bootTimeout cannot be negative";
     if (document.has("ntp") && document.has("ptp")) yield "only one of ntp or ptp configuration can be specified";
+    for (const server of valueAt(document, "ntp.useNTS") === true ? textsAt(document, "ntp.servers") : [])
+      if (isAddress(server))
+        yield { error: `NTS requires hostnames, not IP addresses: ${quoted(server)}`, path: "ntp.servers" };
   },
   *VethConfig(document) {
     const [name, peer] = [textAt(document, "name"), textAt(document, "peer.name")];
@@ -127,6 +134,31 @@ export const networkChecks: Checks = {
   },
   WireguardConfig: every(named, wireguardFaults, linkFaults),
 };
+
+function* resolverFindings(document: Section): Findings {
+  const hostDns = sectionAt(document, "hostDNS");
+  for (const key of ["forwardKubeDNSToHost", "resolveMemberNames"])
+    if (valueAt(hostDns, "enabled") !== true && valueAt(hostDns, key) === true)
+      yield { error: `hostDNS.${key} cannot be enabled when hostDNS.enabled is false`, path: `hostDNS.${key}` };
+  const servers = sectionsAt(document, "nameservers");
+  const plain = servers.filter((server) => ["", "Do53"].includes(textAt(server, "protocol")));
+  for (const [index, server] of servers.entries()) {
+    const [name, protocol] = [textAt(server, "tlsServerName"), textAt(server, "protocol") || "Do53"];
+    const path = `nameservers[${index}]`;
+    if (protocol !== "Do53" && name === "")
+      yield { error: `tlsServerName must be set when protocol is ${protocol}: entry ${index}`, path };
+    if (protocol === "Do53" && name !== "")
+      yield { error: `tlsServerName must be empty when protocol is ${protocol}: entry ${index}`, path };
+    if (textAt(server, "address") === "")
+      yield { error: `nameserver address must be a valid IP: entry ${index}`, path };
+  }
+  if (servers.length === 0 || plain.length > 0) return;
+  const warning =
+    "all configured nameservers use encrypted DNS (DoT or DoH): validating certificates requires a correct system clock, " +
+    "so boot may stall when NTP servers are configured by hostname; consider keeping at least one plain-DNS fallback " +
+    "or configuring NTP servers by IP address";
+  yield { warning, path: "nameservers" };
+}
 
 const reservedPriorities = [0, 32500, 32766, 32767];
 
@@ -211,7 +243,8 @@ function* wireguardFaults(document: Section): Faults {
 }
 
 function keyFault(key: string): string | undefined {
+  const fault = base64Fault(key);
+  if (fault !== undefined) return fault;
   const bytes = Buffer.from(key, "base64");
-  if (bytes.toString("base64") !== key) return "illegal base64 data";
   return bytes.length === 32 ? undefined : "invalid wireguard key length";
 }

@@ -2,10 +2,12 @@
 import { parseByteCount } from "../document/byte-count.ts";
 import { parseGoDuration } from "../document/go-duration.ts";
 import { listAt, type Section, sectionAt, sectionsAt, textAt, valueAt } from "../document/value.ts";
+import type { ConfigRules } from "../rules.ts";
 import { expressionFault, selectorFaults } from "./expressions.ts";
-import { about, type Checks, every, type Faults, isFilled, quoted, unset } from "./findings.ts";
+import { about, type Checks, every, type Faults, type Findings, isFilled, quoted, unset } from "./findings.ts";
 
-const systemVolumes = ["STATE", "EPHEMERAL", "IMAGECACHE"];
+/** Folders of EPHEMERAL unless they have a partition of their own. */
+const promotedVolumes = ["ETCD", "CRI", "KUBELET", "LOG"];
 const wholeVolume = every(nameFaults, (document) => provisioningFaults(document, allRules), encryptionFaults);
 
 /** Documents of volumes and filesystems. */
@@ -14,6 +16,7 @@ export const storageChecks: Checks = {
     yield* unset(document, { name: "name is required" });
     yield* characterFaults(document);
     yield* selectorFaults(textAt(document, "discovery.volumeSelector.match"), "volume", "volume selector");
+    yield* intervalFindings(document);
   },
   *ExternalVolumeConfig(document) {
     yield* nameFaults(document);
@@ -24,7 +27,7 @@ export const storageChecks: Checks = {
   },
   *FilesystemScrubConfig(document) {
     const interval = parseGoDuration(textAt(document, "interval")) ?? 0n;
-    if (interval !== 0n && interval < 10_000_000_000n) yield "scrub interval: minimum value is 10s";
+    if (interval !== 0n && interval < leastScrubInterval) yield "scrub interval: minimum value is 10s";
   },
   *FilesystemTrimConfig(document) {
     if (textAt(document, "interval").startsWith("-")) yield "interval cannot be negative";
@@ -52,27 +55,58 @@ export const storageChecks: Checks = {
   RAIDArrayConfig: every((document) => groupNameFaults(document, 32), memberFaults),
   RawVolumeConfig: wholeVolume,
   SwapVolumeConfig: wholeVolume,
-  UserVolumeConfig: every(nameFaults, userVolumeFaults),
-  *VolumeConfig(document) {
+  UserVolumeConfig: every(nameFaults, userVolumeFaults, intervalFindings),
+  *VolumeConfig(document, rules) {
     const name = textAt(document, "name");
-    if (!systemVolumes.includes(name)) {
-      yield `only [${systemVolumes.map(quoted).join(" ")}] volumes are supported`;
+    if (!rules.systemVolumes.includes(name)) {
+      yield { error: `only [${rules.systemVolumes.map(quoted).join(" ")}] volumes are supported`, path: "name" };
       return;
     }
-    if (name === "STATE") {
-      if (isFilled(document, "provisioning")) yield `provisioning config is not allowed for the ${quoted(name)} volume`;
-      for (const key of sectionsAt(document, "encryption.keys"))
-        if (valueAt(key, "lockToState") === true)
-          yield `state-locked key is not allowed for the ${quoted(name)} volume`;
-    }
+    yield* stateFindings(document, name);
+    yield* mountFindings(document, name);
     yield* provisioningFaults(document, { required: false, sized: true });
     yield* encryptionFaults(document);
+    yield* intervalFindings(document);
   },
   *ZswapConfig(document) {
     const percent = valueAt(document, "maxPoolPercent");
     if (typeof percent === "number" && (percent < 0 || percent > 100)) yield "maxPoolPercent must be between 0 and 100";
   },
 };
+
+function* stateFindings(document: Section, name: string): Findings {
+  if (name !== "STATE") return;
+  if (isFilled(document, "provisioning"))
+    yield { error: `provisioning config is not allowed for the ${quoted(name)} volume`, path: "provisioning" };
+  for (const key of sectionsAt(document, "encryption.keys"))
+    if (valueAt(key, "lockToState") === true)
+      yield { error: `state-locked key is not allowed for the ${quoted(name)} volume`, path: "encryption.keys" };
+}
+
+function* mountFindings(document: Section, name: string): Findings {
+  const refused = (section: string) => ({
+    error: `${section} config is not allowed for the ${quoted(name)} volume`,
+    path: section,
+  });
+  const mounted = isFilled(document, "mount");
+  if (mounted && (name === "STATE" || name === "IMAGECACHE")) yield refused("mount");
+  if (name === "IMAGECACHE" && isFilled(document, "filesystem")) yield refused("filesystem");
+  if (mounted && promotedVolumes.includes(name) && !isFilled(document, "provisioning")) {
+    const when = "is only supported when it is provisioned onto a dedicated partition";
+    yield { error: `mount config for the ${quoted(name)} volume ${when}`, path: "mount" };
+  }
+}
+
+/** How often a volume is trimmed and scrubbed. */
+function* intervalFindings(document: Section): Findings {
+  const scrub = parseGoDuration(textAt(document, "scrub.interval")) ?? 0n;
+  if (textAt(document, "trim.interval").startsWith("-"))
+    yield { error: "trim interval cannot be negative", path: "trim.interval" };
+  if (scrub !== 0n && scrub < leastScrubInterval)
+    yield { error: "scrub interval: minimum value is 10s", path: "scrub.interval" };
+}
+
+const leastScrubInterval = 10_000_000_000n;
 
 function* nameFaults(document: Section): Faults {
   // A partition label has 36 characters, of which a prefix takes two.
@@ -103,24 +137,29 @@ function memberFaults(document: Section): Faults {
   return selectorFaults(textAt(document, path), "volume", path, path);
 }
 
-function* userVolumeFaults(document: Section): Faults {
+function* userVolumeFaults(document: Section, rules: ConfigRules): Faults {
   const type = textAt(document, "volumeType") || "partition";
   if (type === "directory") {
-    for (const key of ["provisioning", "encryption", "filesystem", "mount"])
+    const sections = ["provisioning", "encryption", "filesystem"];
+    for (const key of rules.mountsDirectories ? sections : [...sections, "mount"])
       if (isFilled(document, key)) yield `${key} spec is invalid for volumeType directory`;
+    if (rules.mountsDirectories && valueAt(document, "mount.disableAccessTime") !== undefined)
+      yield "mount.disableAccessTime is invalid for volumeType directory";
   } else if (type !== "partition" && type !== "disk") yield `unsupported volume type ${quoted(type)}`;
   else {
     yield* provisioningFaults(document, { required: true, sized: type === "partition" });
-    yield* filesystemFaults(document);
+    yield* filesystemFaults(document, rules);
     yield* encryptionFaults(document);
   }
 }
 
-function* filesystemFaults(document: Section): Faults {
+function* filesystemFaults(document: Section, rules: ConfigRules): Faults {
   const type = textAt(document, "filesystem.type") || "none";
-  if (!["none", "xfs", "ext4"].includes(type)) yield `unsupported filesystem type: ${type}`;
-  else if (valueAt(document, "filesystem.projectQuotaSupport") === true && type === "ext4")
+  if (!rules.filesystems.includes(type)) yield `unsupported filesystem type: ${type}`;
+  else if (valueAt(document, "filesystem.projectQuotaSupport") === true && !["none", "xfs"].includes(type))
     yield "project quota support is only available for xfs filesystem";
+  else if (sectionAt(document, "filesystem.xfs") !== undefined && !["none", "xfs"].includes(type))
+    yield "xfs options are only available for xfs filesystem";
 }
 
 interface ProvisioningRules {

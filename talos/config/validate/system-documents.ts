@@ -2,15 +2,22 @@
 import { checkKey, loadCertificate } from "../../pki/index.ts";
 import { parseGoDuration } from "../document/go-duration.ts";
 import { listAt, type Section, sectionAt, sectionsAt, textAt, valueAt } from "../document/value.ts";
+import type { ConfigRules } from "../rules.ts";
 import { urlParts } from "./addresses.ts";
+import { pairFault } from "./certificates.ts";
 import { expressionFault, selectorFaults } from "./expressions.ts";
-import { about, type Checks, type Faults, type Findings, quoted, requires, unset } from "./findings.ts";
+import { about, at, type Checks, type Findings, quoted, requires, unset } from "./findings.ts";
 import { nameFaults } from "./labels.ts";
 
 /** Documents of registries, extensions, logging, discovery, images and the system. */
 export const systemChecks: Checks = {
   *CRICustomizationConfig(document) {
-    for (const fault of nameFaults(textAt(document, "name"))) yield `invalid name: ${fault}`;
+    const name = textAt(document, "name");
+    for (const fault of nameFaults(name)) yield { error: `invalid name: ${fault}`, path: "name" };
+    if (name === "customization") {
+      const error = `name ${quoted(name)} is reserved for the legacy CRI customization`;
+      yield { error, path: "name" };
+    }
   },
   *RegistryAuthConfig(document) {
     yield* unset(document, { name: "name must be specified" });
@@ -29,13 +36,17 @@ export const systemChecks: Checks = {
         yield `endpoints[${index}].url has unsupported scheme: ${quoted(scheme)}`;
     }
   },
-  *RegistryTLSConfig(document) {
+  *RegistryTLSConfig(document, rules) {
     yield* unset(document, { name: "name must be specified" });
     const ca = textAt(document, "ca");
     if (ca !== "" && failure(() => loadCertificate(ca)) !== undefined)
       yield "ca must be a valid PEM-encoded certificate";
     const identity = sectionAt(document, "clientIdentity");
     if (identity === undefined) return;
+    if (!rules.loadsClientIdentity) {
+      yield* at("clientIdentity", about("client identity", pairFault(identity, { loaded: false })));
+      return;
+    }
     const certificate = failure(() => loadCertificate(textAt(identity, "cert")));
     yield* about("client identity certificate is invalid", certificate);
     yield* about(
@@ -63,7 +74,7 @@ export const systemChecks: Checks = {
     const reason = endpoint.includes(":") ? "too many colons in address" : "missing port in address";
     yield `event sink endpoint: ${address}${reason}`;
   },
-  ExtensionServiceConfig: (document) => [...extensionFaults(document)].slice(0, 1),
+  ExtensionServiceConfig: (document) => [...extensionFindings(document)].slice(0, 1),
   KernelModuleConfig: requires({ name: "name is required" }),
   *KmsgLogConfig(document) {
     const url = textAt(document, "url");
@@ -95,17 +106,17 @@ export const systemChecks: Checks = {
       const reason = "if Talos is not booted from asset built by Image Factory, installation will fail";
       yield { warning: `installer.image is not set, ${reason}` };
     }
-    const title = "provisioning.volumeSelector.match";
-    yield* selectorFaults(textAt(document, "provisioning.diskSelector.match"), "disk", title, title);
+    const path = "provisioning.diskSelector.match";
+    yield* at(path, selectorFaults(textAt(document, path), "disk", path, path));
   },
   *WatchdogTimerConfig(document) {
     const timeout = parseGoDuration(textAt(document, "timeout")) ?? 0n;
     if (textAt(document, "device") === "") yield "watchdog device: empty value";
     else if (timeout !== 0n && timeout < 10_000_000_000n) yield "watchdog timeout: minimum value is 10s";
   },
-  *ImageVerificationConfig(document) {
+  *ImageVerificationConfig(document, rules) {
     for (const [index, rule] of sectionsAt(document, "rules").entries())
-      yield* imageRuleFindings(rule, `rule ${index}:`);
+      yield* imageRuleFindings(rule, `rule ${index}:`, rules);
   },
   *SideroLinkConfig(document) {
     const url = textAt(document, "apiUrl");
@@ -140,7 +151,7 @@ const managedFolders = "apparmor.d apparmor ca-certificates cni cri iscsi kubern
   " ",
 );
 
-function* extensionFaults(document: Section): Faults {
+function* extensionFindings(document: Section): Findings {
   const name = textAt(document, "name");
   const files = sectionsAt(document, "configFiles");
   if (name === "") yield "name is required";
@@ -150,14 +161,19 @@ function* extensionFaults(document: Section): Faults {
   for (const file of files) yield* unset(file, { content: required("content"), mountPath: required("mount path") });
 }
 
-function* imageRuleFindings(rule: Section, at: string): Findings {
+function* imageRuleFindings(rule: Section, at: string, rules: ConfigRules): Findings {
   const pattern = textAt(rule, "image");
   const only = "but matching only applies to the image registry and repository, not the tag or digest";
   if (pattern === "") yield `${at} imagePattern must be specified`;
   if (pattern.includes("@")) yield { warning: `${at} imagePattern contains '@' ${only}` };
   if (pattern.slice(pattern.indexOf("/") + 1).includes(":") && pattern.includes("/"))
     yield { warning: `${at} imagePattern contains ':' ${only}` };
-  if (!pattern.includes("/") && pattern !== "*" && pattern !== "") {
+  if (rules.matchesWholeReferences) {
+    const form = "references are matched in their normalized '<registry domain>/<repository>' form";
+    const example = "e.g. 'nginx' is matched as 'docker.io/library/nginx'";
+    if (pattern !== "" && matchesNoImage(pattern))
+      yield { warning: `${at} imagePattern ${quoted(pattern)} cannot match any image: ${form}, ${example}` };
+  } else if (!pattern.includes("/") && pattern !== "*" && pattern !== "") {
     const example = "image references like 'nginx' are matched as 'docker.io/nginx' (normalized)";
     yield { warning: `${at} imagePattern does not contain a '/', ${example}` };
   }
@@ -172,6 +188,14 @@ function* imageRuleFindings(rule: Section, at: string): Findings {
   if (keyless && textAt(keyless, "subject") === "" && textAt(keyless, "subjectRegex") === "")
     yield `${at} verifier subject or subjectRegex must be specified`;
   if (publicKey && textAt(publicKey, "certificate") === "") yield `${at} verifier certificates must be specified`;
+}
+
+/** Whether what stands before the first `*` reaches past the registry without being one, or is no reference at all. */
+function matchesNoImage(pattern: string): boolean {
+  const [prefix = ""] = pattern.split("*");
+  if (!prefix.includes("/")) return !pattern.includes("*");
+  const [domain = ""] = prefix.split("/");
+  return !/[.:]/.test(domain) && domain.toLowerCase() !== "localhost";
 }
 
 function failure(step: () => unknown): string | undefined {

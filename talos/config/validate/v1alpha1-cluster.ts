@@ -2,38 +2,66 @@
 import { isGiven } from "../../given.ts";
 import { requestUrlFault } from "../document/url.ts";
 import { listAt, type Section, sectionAt, sectionsAt, textAt, textsAt, valueAt } from "../document/value.ts";
+import type { ConfigRules } from "../rules.ts";
 import { endpointFault, subnetFaults, urlParts } from "./addresses.ts";
-import { about, type Faults, type Findings, quoted, unset } from "./findings.ts";
+import { about, at, type Faults, type Findings, quoted, unset } from "./findings.ts";
 
-export interface ClusterRules {
+interface ClusterCircumstances {
   readonly controlPlane: boolean;
-  /** Contract 1.14: the endpoint stands in a document of its own. */
-  readonly endpointElsewhere: boolean;
+  readonly rules: ConfigRules;
 }
 
 /** Checks the cluster section of the v1alpha1 document. */
-export function clusterFaults(cluster: Section | undefined, rules: ClusterRules): Faults {
-  if (cluster === undefined) return ["cluster instructions are required"];
-  const endpoint = textAt(cluster, "controlPlane.endpoint");
-  if (endpoint === "" && !rules.endpointElsewhere) return ["cluster controlplane endpoint is required"];
-  return faultsOf(cluster, endpoint, rules);
+export function* clusterFindings(cluster: Section | undefined, circumstances: ClusterCircumstances): Findings {
+  if (cluster === undefined) {
+    yield { error: "cluster instructions are required", path: "cluster" };
+    return;
+  }
+  const missing = endpointMissing(cluster, circumstances.rules);
+  if (missing === undefined) yield* sectionFindings(cluster, circumstances);
+  else yield { error: missing, path: "cluster.controlPlane.endpoint" };
 }
 
-function* faultsOf(cluster: Section, endpoint: string, rules: ClusterRules): Faults {
-  if (endpoint !== "") yield* about("invalid controlplane endpoint", endpointFault(endpoint));
+/** From 1.14 on the endpoint may stand in a document of its own; then nothing may be left where it was. */
+function endpointMissing(cluster: Section, rules: ConfigRules): string | undefined {
+  if (textAt(cluster, "controlPlane.endpoint") !== "") return undefined;
+  if (rules.judgesV1alpha1Alone) return "cluster controlplane endpoint is required";
+  if (sectionAt(cluster, "controlPlane") === undefined) return undefined;
+  return (
+    "cluster controlplane endpoint is required (.cluster.controlPlane.endpoint); " +
+    "when the endpoint is migrated to the KubeClusterConfig document, the whole .cluster.controlPlane section should be removed " +
+    "(.cluster.controlPlane.localAPIServerPort is migrated to the KubeAPIServerConfig document)"
+  );
+}
+
+function* sectionFindings(cluster: Section, { controlPlane, rules }: ClusterCircumstances): Findings {
+  const endpoint = textAt(cluster, "controlPlane.endpoint");
+  if (endpoint !== "") {
+    const path = "cluster.controlPlane.endpoint";
+    yield* at(path, about("invalid controlplane endpoint", endpointFault(endpoint)));
+  } else if (!rules.judgesV1alpha1Alone && sectionAt(cluster, "serviceAccount") !== undefined) {
+    const error =
+      ".cluster.serviceAccount requires the cluster endpoint to be set in the same document (.cluster.controlPlane.endpoint); " +
+      "when the cluster endpoint is migrated to the KubeClusterConfig document, .cluster.serviceAccount should be migrated to the KubeServiceAccountConfig document as well";
+    yield { error, path: "cluster.serviceAccount" };
+  }
   const domain = textAt(cluster, "network.dnsDomain");
-  if (domain !== "" && !isDnsName(domain)) yield `${quoted(domain)} is not a valid DNS name`;
-  yield* cloudProviderFaults(sectionAt(cluster, "externalCloudProvider"));
+  if (domain !== "" && !isDnsName(domain))
+    yield { error: `${quoted(domain)} is not a valid DNS name`, path: "cluster.network.dnsDomain" };
+  yield* at("cluster.externalCloudProvider", cloudProviderFaults(sectionAt(cluster, "externalCloudProvider")));
   const etcd = sectionAt(cluster, "etcd");
-  if (etcd !== undefined && rules.controlPlane) yield* etcdFaults(etcd);
-  if (etcd !== undefined && !rules.controlPlane) yield "etcd config is only allowed on control plane machines";
-  if (!rules.controlPlane && textAt(cluster, "ca.key") !== "")
-    yield "cluster CA key is not allowed on non-controlplane nodes (.cluster.ca)";
-  yield* manifestFaults(cluster);
-  yield* discoveryFaults(cluster);
-  yield* apiServerFaults(sectionAt(cluster, "apiServer"));
-  yield* resourceFaults(sectionAt(cluster, "controllerManager"), "controller-manager");
-  yield* resourceFaults(sectionAt(cluster, "scheduler"), "scheduler");
+  if (etcd !== undefined && controlPlane) yield* at("cluster.etcd", etcdFaults(etcd));
+  if (etcd !== undefined && !controlPlane)
+    yield { error: "etcd config is only allowed on control plane machines", path: "cluster.etcd" };
+  if (!controlPlane && textAt(cluster, "ca.key") !== "") {
+    const error = "cluster CA key is not allowed on non-controlplane nodes (.cluster.ca)";
+    yield { error, path: "cluster.ca" };
+  }
+  yield* at("cluster.inlineManifests", manifestFaults(cluster));
+  yield* discoveryFindings(cluster);
+  yield* at("cluster.apiServer", apiServerFaults(sectionAt(cluster, "apiServer")));
+  yield* at("cluster.controllerManager", resourceFaults(sectionAt(cluster, "controllerManager"), "controller-manager"));
+  yield* at("cluster.scheduler", resourceFaults(sectionAt(cluster, "scheduler"), "scheduler"));
 }
 
 function isDnsName(name: string): boolean {
@@ -69,15 +97,17 @@ function* manifestFaults(cluster: Section): Faults {
   }
 }
 
-function* discoveryFaults(cluster: Section): Faults {
+function* discoveryFindings(cluster: Section): Findings {
   if (valueAt(cluster, "discovery.enabled") !== true) return;
   if (valueAt(cluster, "discovery.registries.service.disabled") === true) return;
   const endpoint = textAt(cluster, "discovery.registries.service.endpoint");
   const fault = endpoint === "" ? undefined : requestUrlFault(endpoint);
-  if (fault !== undefined) yield `cluster discovery service registry endpoint is invalid: ${fault}`;
-  else if (!["", "/"].includes(urlParts(endpoint).path)) yield "cluster discovery service path should be empty";
+  const path = "cluster.discovery.registries.service.endpoint";
+  if (fault !== undefined) yield { error: `cluster discovery service registry endpoint is invalid: ${fault}`, path };
+  else if (!["", "/"].includes(urlParts(endpoint).path))
+    yield { error: "cluster discovery service path should be empty", path };
   const requires = "cluster discovery service requires";
-  yield* unset(cluster, { id: `${requires} .cluster.id`, secret: `${requires} .cluster.secret` });
+  yield* unset(cluster, { id: `${requires} .cluster.id`, secret: `${requires} .cluster.secret` }, "cluster.");
 }
 
 export const authorizerTypes = ["Node", "RBAC", "Webhook"];

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ConfigDocument } from "../document/config-file.ts";
-import { textAt, textsAt } from "../document/value.ts";
-import { type Faults, quoted } from "./findings.ts";
+import { type ConfigDocument, documentTitle } from "../document/config-file.ts";
+import { type Section, sectionAt, sectionsAt, textAt, valueAt } from "../document/value.ts";
+import { dependencyFindings } from "./container-dependencies.ts";
+import type { Finding } from "./findings.ts";
+import { isControlPlane, type Mode } from "./v1alpha1-machine.ts";
 
 const controlPlaneOnly = [
   "KubeAPIServerConfig",
@@ -20,61 +22,122 @@ const controlPlaneOnly = [
   "KubeTalosAPIAccessConfig",
 ];
 
-/** What only shows in all documents together; the rules came with the documents of 1.14. */
-export function* wholeConfigFaults(documents: readonly ConfigDocument[]): Faults {
-  const v1alpha1 = documents.find(({ kind }) => kind === "v1alpha1")?.section;
-  const has = (kind: string): boolean => documents.some((document) => document.kind === kind);
-  const identity = documents.find(({ kind }) => kind === "DiscoveryIdentityConfig")?.section;
-  for (const [title, own, old] of [
-    ["ID", "clusterID", "id"],
-    ["secret", "clusterSecret", "secret"],
-  ] as const) {
-    const known = textAt(identity, own) || textAt(v1alpha1, `cluster.${old}`);
-    if (!has("DiscoveryServiceConfig") || known !== "") continue;
-    const where = `(.cluster.${old} or DiscoveryIdentityConfig)`;
-    yield `cluster ${title} ${where} should be set when cluster discovery (DiscoveryServiceConfig) is enabled`;
+const roleLabel = "node-role.kubernetes.io/control-plane";
+
+/** What only shows in all documents together; from 1.14 on, which came with documents for nearly everything. */
+export function* wholeConfigFindings(documents: readonly ConfigDocument[], mode: Mode): Iterable<Finding> {
+  const all = new Documents(documents);
+  yield* all.hostDns(mode);
+  yield* all.discovery();
+  yield* dependencyFindings(documents);
+  yield* all.kubeSpan();
+  yield* all.controlPlane();
+  yield* all.misplaced();
+}
+
+/** The documents, with what the v1alpha1 one provides where there is no other. */
+class Documents {
+  readonly #documents: readonly ConfigDocument[];
+  readonly #v1alpha1: Section | undefined;
+
+  constructor(documents: readonly ConfigDocument[]) {
+    this.#documents = documents;
+    this.#v1alpha1 = this.#of("v1alpha1");
   }
-  yield* dependencyFaults(documents);
-  const controlPlane = ["controlplane", "init"].includes(textAt(v1alpha1, "machine.type"));
-  const encrypted =
-    has("KubeEtcdEncryptionConfig") ||
-    textAt(v1alpha1, "cluster.secretboxEncryptionSecret") !== "" ||
-    textAt(v1alpha1, "cluster.aescbcEncryptionSecret") !== "";
-  if (controlPlane && has("KubeAPIServerCAConfig") && !encrypted)
-    yield "etcd encryption config is required for control plane machines running kube-apiserver";
-  const misplaced = controlPlaneOnly.filter(has);
-  if (!controlPlane && misplaced.length > 0)
-    yield `the following document kinds are only allowed on control plane machines: [${misplaced.sort().join(" ")}]`;
-}
 
-/** Containers must not wait for one that is not there, nor for each other. */
-function* dependencyFaults(documents: readonly ConfigDocument[]): Faults {
-  const edges = new Map(
-    documents
-      .filter(({ kind }) => kind === "ContainerConfig")
-      .map(({ section }) => [textAt(section, "name"), textsAt(section, "dependsOn.containers")] as const),
-  );
-  for (const [name, needs] of edges)
-    for (const need of needs)
-      if (!edges.has(need))
-        yield `container ${quoted(name)} depends on container ${quoted(need)}, which is not configured`;
-  const cycles = cyclesIn(edges);
-  if (cycles.length > 0) yield `container dependsOn cycle detected: ${cycles.join(", ")}`;
-}
+  *hostDns(mode: Mode): Iterable<Finding> {
+    const resolver = this.#of("ResolverConfig");
+    const legacy = sectionAt(this.#v1alpha1, "machine.features.hostDNS");
+    const own = sectionAt(resolver, "hostDNS");
+    const hostDns = valueAt(own, "enabled") === true ? own : legacy;
+    if (mode === "container" && hostDns === undefined) yield whole("hostDNS config is required in container mode");
+    for (const [key, title] of [
+      ["enabled", "hostDNS"],
+      ["forwardKubeDNSToHost", "forwardKubeDNSToHost"],
+    ] as const)
+      if (mode === "container" && hostDns !== undefined && valueAt(hostDns, key) !== true)
+        yield whole(`${title} must be enabled in container mode`);
+    const encrypted = sectionsAt(resolver, "nameservers").some(
+      (server) => !["", "Do53"].includes(textAt(server, "protocol")),
+    );
+    if (encrypted && valueAt(hostDns, "enabled") !== true)
+      yield { ...whole("hostDNS must be enabled when using non-default DNS protocols"), document: "ResolverConfig" };
+  }
 
-function cyclesIn(edges: ReadonlyMap<string, readonly string[]>): readonly string[] {
-  const done = new Set<string>();
-  const found = new Set<string>();
-  const visit = (name: string, path: readonly string[]): void => {
-    if (done.has(name)) return;
-    const start = path.indexOf(name);
-    if (start >= 0) {
-      found.add([...path.slice(start), name].join(" -> "));
-      return;
+  *discovery(): Iterable<Finding> {
+    if (!this.#discovers()) return;
+    const identity = this.#of("DiscoveryIdentityConfig");
+    const cluster = sectionAt(this.#v1alpha1, "cluster");
+    // What the v1alpha1 document says of it counts alone.
+    const old = textAt(cluster, "id") !== "" || textAt(cluster, "secret") !== "";
+    for (const [title, own, key] of [
+      ["ID", "clusterID", "id"],
+      ["secret", "clusterSecret", "secret"],
+    ] as const) {
+      if ((old ? textAt(cluster, key) : textAt(identity, own)) !== "") continue;
+      const where = `(.cluster.${key} or DiscoveryIdentityConfig)`;
+      yield whole(`cluster ${title} ${where} should be set when cluster discovery (DiscoveryServiceConfig) is enabled`);
     }
-    for (const need of edges.get(name) ?? []) if (edges.has(need)) visit(need, [...path, name]);
-    done.add(name);
-  };
-  for (const name of [...edges.keys()].sort()) visit(name, []);
-  return [...found].sort();
+  }
+
+  *kubeSpan(): Iterable<Finding> {
+    const kubeSpan = this.#of("KubeSpanConfig") ?? sectionAt(this.#v1alpha1, "machine.network.kubespan");
+    if (valueAt(kubeSpan, "enabled") === true && !this.#discovers())
+      yield whole("KubeSpan requires cluster discovery to be enabled");
+  }
+
+  *controlPlane(): Iterable<Finding> {
+    const cluster = sectionAt(this.#v1alpha1, "cluster");
+    const kubernetes =
+      this.#has("KubeAPIServerCAConfig") || cluster?.has("ca") === true || cluster?.has("acceptedCAs") === true;
+    const encrypted =
+      this.#has("KubeEtcdEncryptionConfig") ||
+      ["secretboxEncryptionSecret", "aescbcEncryptionSecret"].some((key) => textAt(cluster, key) !== "");
+    if (this.#isControlPlane && kubernetes && !encrypted)
+      yield whole("etcd encryption config is required for control plane machines running kube-apiserver");
+    const node = this.#of("KubeNodeConfig");
+    const registered = valueAt(node, "skipNodeRegistration") !== true;
+    if (this.#isControlPlane && node && registered && !sectionAt(node, "labels")?.has(roleLabel)) {
+      const message =
+        `KubeNodeConfig document should set the "${roleLabel}" node label on control plane machines ` +
+        `(and, unless scheduling on control planes is allowed, the "${roleLabel}: NoSchedule" taint): ` +
+        "unlike .machine.nodeLabels/.machine.nodeTaints, the document contents are used as-is";
+      yield { severity: "warning", document: "KubeNodeConfig", path: "labels", message };
+    }
+    if (kubernetes && !this.#has("KubeClusterConfig") && textAt(cluster, "controlPlane.endpoint") === "") {
+      const where = "either .cluster.clusterName/.cluster.controlPlane.endpoint or the KubeClusterConfig document";
+      yield whole(`cluster name and endpoint are required when Kubernetes is configured: ${where}`);
+    }
+  }
+
+  *misplaced(): Iterable<Finding> {
+    const found = this.#documents.filter(({ kind }) => controlPlaneOnly.includes(kind));
+    const [first] = found;
+    if (this.#isControlPlane || first === undefined) return;
+    const kinds = [...new Set(found.map(({ kind }) => kind))].sort();
+    const message = `the following document kinds are only allowed on control plane machines: [${kinds.join(" ")}]`;
+    yield { ...whole(message), document: documentTitle(first) };
+  }
+
+  get #isControlPlane(): boolean {
+    return isControlPlane(this.#v1alpha1);
+  }
+
+  #discovers(): boolean {
+    const legacy = sectionAt(this.#v1alpha1, "cluster.discovery");
+    const byLegacy = valueAt(legacy, "enabled") === true && valueAt(legacy, "registries.service.disabled") !== true;
+    return byLegacy || this.#has("DiscoveryServiceConfig");
+  }
+
+  #has(kind: string): boolean {
+    return this.#of(kind) !== undefined;
+  }
+
+  #of(kind: string): Section | undefined {
+    return this.#documents.find((document) => document.kind === kind)?.section;
+  }
+}
+
+function whole(message: string): Finding {
+  return { severity: "error", document: "", path: "", message };
 }

@@ -67,7 +67,7 @@ const checks: readonly Check[] = [
 ];
 
 function tryConfig(text: string, other: string, check: Check): void {
-  validateConfig(text, "config.yaml", { mode: "metal" });
+  validateConfig(new MachineConfig(text, "config.yaml"), { mode: "metal" });
   check(text, other);
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { type Environment, formatFault, parseEnvironment, patchFilesOf, resolveCluster } from "../../../model/index.ts";
-import { generateMachineConfig, patchOfFile, validateConfig } from "../../../talos/config/index.ts";
+import { generateMachineConfig, MachineConfig, patchOfFile, validateConfig } from "../../../talos/config/index.ts";
 import { parseSecrets } from "../../../talos/secrets/index.ts";
 import { Contract, TalosVersion } from "../../../talos/version/index.ts";
 
@@ -40,7 +40,7 @@ function documentsOf(
     secrets,
     { type, hostname: "a", patches: [...all, ...(type === "worker" ? worker : controlPlane), ...more] },
   );
-  const { error } = validateConfig(config, "a.yaml", { mode: "metal", contract: version.contract });
+  const { error } = validateConfig(new MachineConfig(config, "a.yaml"), { mode: "metal", talos: version });
   expect(error).toBeUndefined();
   return parseAllDocuments(config).map((document) => document.toJS() as Documents[number]);
 }

@@ -5,6 +5,7 @@ import { metalPatches } from "../../../model/index.ts";
 import {
   applyPatches,
   generateMachineConfig,
+  MachineConfig,
   parsePatch,
   readMachineFacts,
   validateConfig,
@@ -36,7 +37,7 @@ function configOf(version: TalosVersion, machine: Machine, rest: Partial<Omit<In
     kubernetesVersion: version.defaultKubernetesVersion,
   };
   const config = generateMachineConfig(cluster, secrets, { type: role, hostname: "a", patches });
-  const { error } = validateConfig(config, "a.yaml", { mode: "metal", contract: version.contract });
+  const { error } = validateConfig(new MachineConfig(config, "a.yaml"), { mode: "metal", talos: version });
   expect(error).toBeUndefined();
   return config;
 }
@@ -97,7 +98,9 @@ describe.each(versions.map((version) => [version.toString(), version] as const))
       const both = applyPatches(config, [parsePatch(second, "second")], "config");
       for (const text of ["fd00:10::11/64", "10.0.0.11/24", "fe80::1", "gateway: 10.0.0.1"])
         expect(both).toContain(text);
-      expect(validateConfig(both, "a.yaml", { mode: "metal", contract: version.contract }).error).toBeUndefined();
+      expect(
+        validateConfig(new MachineConfig(both, "a.yaml"), { mode: "metal", talos: version }).error,
+      ).toBeUndefined();
     });
 
     it("leave the address to DHCP where only the VIP is said", () => {

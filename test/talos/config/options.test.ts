@@ -4,6 +4,7 @@ import { checkEndpoint } from "../../../talos/check-endpoint.ts";
 import {
   generateConfigWithFacts,
   generateMachineConfig,
+  MachineConfig,
   type MachineConfigInput,
   readMachineFacts,
   schedulesOnControlPlanes,
@@ -49,7 +50,8 @@ describe.each(contracts)("contract %s", (contract) => {
   test.each(["controlplane", "worker"] as const)("a %s with all options is valid in every mode", (type) => {
     const text = generateMachineConfig(cluster, secrets, { ...everything, type });
     for (const mode of ["metal", "cloud", "container"] as const) {
-      expect(validateConfig(text, "config", { mode })).toEqual({ warnings: [], error: undefined });
+      const talos = cluster.talosVersion;
+      expect(validateConfig(new MachineConfig(text), { mode, talos }).findings).toEqual([]);
     }
   });
 

@@ -1,41 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { applyPatches, parsePatch } from "../../../talos/config/index.ts";
+import { applyPatches, configRules, parsePatch } from "../../../talos/config/index.ts";
+import { Contract } from "../../../talos/version/index.ts";
+
+interface Result {
+  readonly expected?: string;
+  readonly error?: string;
+}
+
+interface Case extends Result {
+  readonly input: string;
+  readonly patch: string;
+}
 
 interface Golden {
   readonly inputs: Readonly<Record<string, string>>;
-  readonly cases: readonly {
-    readonly input: string;
-    readonly patch: string;
-    readonly expected?: string;
-    readonly error?: string;
-  }[];
+  readonly cases: readonly Case[];
 }
 
 /** What talosctl 1.13.9 makes of each patch. */
 const golden: Golden = JSON.parse(readFileSync(new URL("../../golden/patch/more.json", import.meta.url), "utf8"));
-const apply = (config: string, ...patches: readonly string[]) =>
-  applyPatches(
-    config,
-    patches.map((patch) => parsePatch(patch, "patch")),
-    "config",
-  );
+/** What talosctl 1.14.1 makes of them, where that is not the same. */
+const newer: { readonly more: readonly (Result | "same")[] } = JSON.parse(
+  readFileSync(new URL("../../golden/patch/talos-1.14.json", import.meta.url), "utf8"),
+);
+const releases: Readonly<Record<string, readonly Case[]>> = {
+  "1.13": golden.cases,
+  "1.14": golden.cases.map(({ input, patch, ...before }, index) => {
+    const now = newer.more[index];
+    return { input, patch, ...(now === "same" ? before : now) };
+  }),
+};
+const rulesOf = (minor: string) => configRules(Contract.parse(minor));
+const applyBy = (minor: string, config: string, ...patches: readonly string[]) => {
+  const rules = rulesOf(minor);
+  const parsed = patches.map((patch) => parsePatch(patch, "patch", rules));
+  return applyPatches(config, parsed, "config", rules);
+};
+const apply = (config: string, ...patches: readonly string[]) => applyBy("1.13", config, ...patches);
 
-describe("a piece of config as a patch", () => {
-  test.each(golden.cases.filter(({ expected }) => expected !== undefined))("$patch", ({ input, patch, expected }) => {
-    expect(apply(golden.inputs[input] ?? "", patch)).toBe(expected);
+describe.each(Object.entries(releases))("a piece of config as a patch, by talosctl %s", (minor, cases) => {
+  test.each(cases.filter(({ expected }) => expected !== undefined))("$patch", ({ input, patch, expected }) => {
+    expect(applyBy(minor, golden.inputs[input] ?? "", patch)).toBe(expected);
   });
 
-  test.each(golden.cases.filter(({ error }) => error !== undefined))(
-    "is refused: $patch",
-    ({ input, patch, error }) => {
-      expect(() => apply(golden.inputs[input] ?? "", patch)).toThrow(
-        expect.objectContaining({ code: "invalid-input", message: error }),
-      );
-    },
-  );
+  test.each(cases.filter(({ error }) => error !== undefined))("is refused: $patch", ({ input, patch, error }) => {
+    expect(() => applyBy(minor, golden.inputs[input] ?? "", patch)).toThrow(
+      expect.objectContaining({ code: "invalid-input", message: error }),
+    );
+  });
+});
 
+describe("a patch", () => {
   test("leaves the patch as it is, so that it may be applied to many configs", () => {
     const patch = parsePatch(
       "machine: {certSANs: [x], sysctls: {z: '1'}, kubelet: {extraConfig: {m: {n: 1}}}}",

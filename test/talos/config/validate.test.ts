@@ -3,17 +3,19 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import {
   applyPatches,
+  configRules,
+  generateConfigWithFacts,
   generateMachineConfig,
+  MachineConfig,
   type Mode,
   parsePatch,
   validateConfig,
 } from "../../../talos/config/index.ts";
 import { TalosError } from "../../../talos/errors.ts";
-import { Contract } from "../../../talos/version/index.ts";
+import { Contract, TalosVersion } from "../../../talos/version/index.ts";
 import { clusterOf, contracts, secrets } from "./golden-secrets.ts";
 
 interface Result {
-  readonly ok: boolean;
   readonly warnings: readonly string[];
   readonly error: string | null;
 }
@@ -28,40 +30,51 @@ interface Case {
 const golden = new URL("../../golden/", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, golden), "utf8");
 const cases: readonly Case[] = JSON.parse(read("validate/index.json"));
-const rows = cases.flatMap((row) =>
-  Object.entries(row.results).map(
-    ([mode, result]) => [`${row.id} in ${mode} mode`, row, mode as Mode, result] as const,
-  ),
-);
 
-function validate(row: Case, mode: Mode): Result {
+/** Made with talosctl 1.14.1; `documents` in metal mode. */
+const newer: {
+  readonly cases: Readonly<Record<string, Readonly<Record<Mode, Result>>>>;
+  readonly documents: readonly (Result & { readonly config: string })[];
+} = JSON.parse(read("validate/talos-1.14.json"));
+
+/** As talosctl of a release does it. */
+function validate(text: string, minor: string, mode: Mode, strict = false): Result {
+  const talos = TalosVersion.newestOf(Contract.parse(minor));
   try {
-    const { warnings, error } = validateConfig(read(row.config), row.config, { mode, strict: row.strict });
-    return { ok: error === undefined, warnings, error: error ?? null };
+    const config = new MachineConfig(text, "config", configRules(talos.contract));
+    const { warnings, error } = validateConfig(config, { mode, strict, talos, local: true });
+    return { warnings, error: error ?? null };
   } catch (error) {
-    return { ok: false, warnings: [], error: TalosError.from(error).message };
+    return { warnings: [], error: TalosError.from(error).message };
   }
 }
 
+const rows = cases.flatMap((row) =>
+  (["metal", "cloud", "container"] as const).flatMap((mode) =>
+    (
+      [
+        ["1.13", row.results],
+        ["1.14", newer.cases[row.id]],
+      ] as const
+    ).flatMap(([minor, results]) => {
+      const result = results?.[mode];
+      return result === undefined ? [] : [[`${row.id} in ${mode} mode by ${minor}`, row, minor, mode, result] as const];
+    }),
+  ),
+);
+
 describe("validation says what talosctl says", () => {
-  test.each(rows)("%s", (_, row, mode, result) => {
-    expect(validate(row, mode)).toEqual(result);
+  test.each(rows)("%s", (_, row, minor, mode, result) => {
+    const { warnings, error } = result;
+    expect(validate(read(row.config), minor, mode, row.strict)).toEqual({ warnings, error });
+  });
+
+  test.each(newer.documents)("of $config", ({ config, warnings, error }) => {
+    expect(validate(config, "1.14", "metal")).toEqual({ warnings, error });
   });
 });
 
-/** Made by the configuration library of Talos v1.14.0-rc.1, in metal mode. */
-const newer: readonly {
-  readonly config: string;
-  readonly warnings: readonly string[];
-  readonly error: string | null;
-}[] = JSON.parse(read("validate/talos-1.14.json"));
-
-describe("documents of 1.14 are judged as Talos 1.14 judges them", () => {
-  test.each(newer)("$config", ({ config, warnings, error }) => {
-    const found = validateConfig(config, "config", { mode: "metal" });
-    expect({ warnings: found.warnings, error: found.error ?? null }).toEqual({ warnings, error });
-  });
-});
+const checked = (text: string, mode: Mode = "metal") => validateConfig(new MachineConfig(text, "f.yaml"), { mode });
 
 test("a null among texts is left out, as talosctl leaves it out", () => {
   const text = "machine:\n    certSANs: [null, a]\n";
@@ -70,13 +83,15 @@ test("a null among texts is left out, as talosctl leaves it out", () => {
 
 test.each(["5", "-1"])("a duration of %s without a unit is refused", (value) => {
   const text = `apiVersion: v1alpha1\nkind: FilesystemTrimConfig\ninterval: ${value}\n`;
-  expect(() => validateConfig(text, "f", { mode: "metal" })).toThrow(`!!int \`${value}\` into time.Duration`);
+  expect(() => checked(text)).toThrow(`!!int \`${value}\` into time.Duration`);
 });
 
 describe("edges of values, as Talos 1.13.9 was seen to take them", () => {
   const check = (text: string) => {
     try {
-      return validateConfig(text, "f.yaml", { mode: "metal" }).error ?? "valid";
+      const talos = TalosVersion.parse("v1.13.9");
+      const config = new MachineConfig(text, "f.yaml", configRules(talos.contract));
+      return validateConfig(config, { mode: "metal", talos, local: true }).error ?? "valid";
     } catch (error) {
       const { message, hint } = TalosError.from(error);
       return `${message}\n${hint}`;
@@ -160,16 +175,17 @@ cluster:
 
 describe("for a contract, what came later is refused", () => {
   const check = (text: string, contract: string): string | undefined =>
-    validateConfig(text, "config", { mode: "cloud", contract: Contract.parse(contract) }).error;
+    validateConfig(new MachineConfig(text), { mode: "cloud", talos: TalosVersion.newestOf(Contract.parse(contract)) })
+      .error;
   const kubespan = "apiVersion: v1alpha1\nkind: KubeSpanConfig\nenabled: true\n";
   const resolver =
     "apiVersion: v1alpha1\nkind: ResolverConfig\nhostDNS: {enabled: true}\nnameservers: [{address: 1.1.1.1}]\n";
 
   test.each([
     [kubespan, "v1.13", undefined],
-    [kubespan, "v1.12", "KubeSpanConfig: exists from Talos v1.13 on, the config is for v1.12"],
+    [kubespan, "v1.12", "KubeSpanConfig: exists from Talos v1.13 on, the machine runs v1.12"],
     [resolver, "v1.14", undefined],
-    [resolver, "v1.13", "ResolverConfig: hostDNS exists from Talos v1.14 on, the config is for v1.13"],
+    [resolver, "v1.13", "ResolverConfig: hostDNS exists from Talos v1.14 on, the machine runs v1.13"],
   ])("%j for %s", (text, contract, message) => {
     if (message === undefined) expect(check(text, contract)).toBeUndefined();
     else expect(check(text, contract)).toContain(message);
@@ -194,7 +210,7 @@ describe("a selector that cannot be meant is refused with its place", () => {
     ["disk.transport ==", "ERROR: <input>:1:18: Syntax error: mismatched input '<EOF>'"],
   ])("%s", (match, message) => {
     const text = `apiVersion: v1alpha1\nkind: RawVolumeConfig\nname: x\nprovisioning:\n  minSize: 1GB\n  diskSelector:\n    match: '${match}'\n`;
-    expect(validateConfig(text, "config", { mode: "metal" }).error).toContain(`disk selector is invalid: ${message}`);
+    expect(checked(text).error).toContain(`disk selector is invalid: ${message}`);
   });
 
   test.each([
@@ -207,7 +223,7 @@ describe("a selector that cannot be meant is refused with its place", () => {
     "disk . size > 1u && disk.`model` != ''",
   ])("%s is fine", (match) => {
     const text = `apiVersion: v1alpha1\nkind: RawVolumeConfig\nname: x\nprovisioning:\n  minSize: 1GB\n  diskSelector:\n    match: ${JSON.stringify(match)}\n`;
-    expect(validateConfig(text, "config", { mode: "metal" }).error).toBeUndefined();
+    expect(checked(text).error).toBeUndefined();
   });
 });
 
@@ -225,7 +241,7 @@ describe("documents of 1.14 are checked too", () => {
       "name can only contain ASCII letters, digits, hyphens and underscores\nprovisioning.volumeSelector.match: ERROR: <input>:1:1: undeclared reference to 'foo'",
     ],
     ["EtcFileConfig", "name: ssl/x\nmode: 0o644\ncontents: x\n", 'user etc file "ssl/x" is managed by Talos'],
-    ["VethConfig", "name: a\npeer: {name: a}\n", "name and peer name must be different"],
+    ["VethConfig", "name: a\npeer: {}\n", "peer name must be specified"],
     ["HTTPProbeConfig", "name: p\nurl: ftp://x\n", 'HTTP probe URL scheme must be http or https, got "ftp"'],
     [
       "BGPInstanceConfig",
@@ -240,17 +256,71 @@ describe("documents of 1.14 are checked too", () => {
     [
       "UnattendedInstallConfig",
       "installer: {image: x}\nprovisioning: {}\n",
-      "provisioning.volumeSelector.match is required",
+      "provisioning.diskSelector.match is required",
     ],
     ["KubePrismConfig", "port: 70000\n", "invalid port 70000: must be in range 1-65535"],
   ])("%s", (kind, rest, message) => {
-    expect(validateConfig(document(kind, rest), "config", { mode: "metal" }).error).toContain(message);
+    expect(checked(document(kind, rest)).error).toContain(message);
   });
 
   test("and what moved out of the v1alpha1 document must not stand in both places", () => {
     const text = read("config/1.14/current/cni-none/controlplane.yaml");
-    const { error } = validateConfig(text, "config", { mode: "metal" });
+    const { error } = checked(text);
     expect(error).toContain("can't be used with KubeFlannelCNIConfig document");
     expect(error).toContain("can't be used with KubeProxyConfig document");
+  });
+});
+
+describe("what a machine would refuse is told with its places", () => {
+  const of = (contract: string, talos: string, ...patches: string[]) => {
+    const talosVersion = TalosVersion.parse(talos);
+    const cluster = clusterOf(contract, {
+      contract: Contract.parse(contract),
+      talosVersion,
+      kubernetesVersion: talosVersion.defaultKubernetesVersion,
+    });
+    const { config } = generateConfigWithFacts(cluster, secrets, { type: "worker", patches });
+    return validateConfig(config, { mode: "metal", talos: talosVersion });
+  };
+
+  test("a setting that a document has, too: both places", () => {
+    expect(of("v1.14", "v1.14.1", 'machine: {kubelet: {extraArgs: {v: "2"}}}').findings).toEqual([
+      {
+        severity: "error",
+        document: "v1alpha1",
+        path: "machine.kubelet",
+        message: "kubelet config is already set in v1alpha1 config (.machine.kubelet)",
+        conflictsWith: { document: "KubeletConfig", path: "" },
+      },
+    ]);
+  });
+
+  test("the same patch fits an older contract on the same Talos", () => {
+    expect(of("v1.13", "v1.14.1", 'machine: {kubelet: {extraArgs: {v: "2"}}}').findings).toEqual([]);
+  });
+
+  test("a document that the release does not know", () => {
+    const kubelet = "apiVersion: v1alpha1\nkind: SysctlConfig\nparams: {a: b}\n";
+    expect(of("v1.13", "v1.13.9", kubelet).findings).toMatchObject([{ document: "SysctlConfig", path: "" }]);
+    expect(of("v1.13", "v1.14.1", kubelet).findings).toEqual([]);
+  });
+
+  test("a Kubernetes that the release cannot run", () => {
+    const patch = "machine: {kubelet: {image: 'ghcr.io/siderolabs/kubelet:v1.30.1'}}";
+    expect(of("v1.13", "v1.14.1", patch).findings).toEqual([
+      {
+        severity: "error",
+        document: "v1alpha1",
+        path: "machine.kubelet.image",
+        message: "kubelet image is not valid: version of Kubernetes 1.30.1 is too old to be used with Talos 1.14.1",
+      },
+    ]);
+  });
+
+  test("and nothing that is gone from the text: documents at hand are judged as they are read", () => {
+    expect(of("v1.14", "v1.14.1", "machine: {nodeLabels: {}, network: {kubespan: {}}}").error).toBeUndefined();
+    expect(of("v1.14", "v1.14.1", "machine: {nodeLabels: {a: b}}").error).toContain(
+      ".machine.nodeLabels is already set",
+    );
   });
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
 import { systemClock, systemEntropy } from "../../../talos/clock.ts";
-import { generateMachineConfig, validateConfig } from "../../../talos/config/index.ts";
+import { generateMachineConfig, MachineConfig, validateConfig } from "../../../talos/config/index.ts";
 import {
   acceptedCas,
   beginRotation,
@@ -93,7 +93,8 @@ describe("an exchange of CAs", () => {
         kubernetesVersion: kubernetes,
       };
       const texts = [old, accept, issue, drop, done].map((bundle) => generateMachineConfig(cluster, bundle, { type }));
-      for (const text of texts) expect(validateConfig(text, "config", { mode: "metal" }).error).toBeUndefined();
+      for (const text of texts)
+        expect(validateConfig(new MachineConfig(text), { mode: "metal" }).error).toBeUndefined();
       expect(texts.map((text) => text.includes("acceptedCAs") && acceptedIn(text))).toEqual(
         [old, accept, issue, drop, done].map((bundle) =>
           talos === "v1.14.0" && type === "worker" ? true : acceptedCas(bundle, "os").length > 0,
