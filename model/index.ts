@@ -51,7 +51,13 @@ export { metalPatches, staticAddress } from "./environment/metal-patches.ts";
 export { parseEnvironment } from "./environment/parse-environment.ts";
 export { formatSize } from "./environment/quantity.ts";
 export type { ReadFile } from "./environment/references.ts";
-export { changeVersion, type VersionChange, type VersionField, withCount } from "./environment/version-change.ts";
+export {
+  changeVersion,
+  contractToWrite,
+  type VersionChange,
+  type VersionField,
+  withCount,
+} from "./environment/version-change.ts";
 export {
   type ClusterSurroundings,
   nodePatch,

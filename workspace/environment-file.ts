@@ -4,6 +4,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import {
   changeVersion,
+  contractToWrite,
   type Environment,
   type Fault,
   type FirstEnvironment,
@@ -38,9 +39,10 @@ export async function writeFirstEnvironment(
   name: string,
   answers: FirstEnvironment,
 ): Promise<{ readonly file: string; readonly warnings: readonly Fault[] }> {
-  const text = firstEnvironment(answers, schemaPlace(root));
+  const read = fileReader(root);
+  const text = firstEnvironment(answers, { schema: schemaPlace(root), base: read("environments/base.yaml") });
   const file = `environments/${name}.yaml`;
-  const { warnings } = parseEnvironment(name, (path) => (path === file ? text : undefined));
+  const { warnings } = parseEnvironment(name, (path) => (path === file ? text : read(path)));
   try {
     await writeFileAtomically(join(root, file), text, { mode: 0o644, exclusive: true });
   } catch (error) {
@@ -81,10 +83,20 @@ export function withNewVersions(
   for (const field of ["talosVersion", "kubernetesVersion"] as const) {
     const version = versions[field];
     if (version === undefined) continue;
-    const { file, text } = changeVersion(name, field, version, (path) => texts.get(path) ?? onDisk(path));
-    if (text !== undefined) texts.set(file, text);
+    const changed = changeVersion(name, field, version, (path) => texts.get(path) ?? onDisk(path)).texts;
+    for (const [file, text] of changed) texts.set(file, text);
   }
   return { environment: loadEnvironment(root, name, texts), texts };
+}
+
+/**
+ * Writes the contract of the environment's configs into its file, where no file has it: it is decided when a cluster is
+ * created, and stays when its Talos version moves on. Returns the files that it wrote.
+ */
+export async function saveContract(root: string, environment: Environment): Promise<readonly string[]> {
+  const texts = contractToWrite(environment, fileReader(root));
+  await saveTexts(root, texts);
+  return [...texts.keys()];
 }
 
 /** Each file keeps the mode that it has. */

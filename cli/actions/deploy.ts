@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { awaitHealthy } from "../../engine/index.ts";
 import { given } from "../../talos/given.ts";
 import { type Deployed, deployWithoutTerraform, planWithoutTerraform } from "../../workspace/deploy.ts";
+import { saveContract } from "../../workspace/environment-file.ts";
 import type { PolicyFlags } from "../../workspace/rollout.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
@@ -30,6 +31,7 @@ export async function deploy(name: string, flags: ApprovalFlags, context: Comman
   const options = { workspace, binary, approval: flags, context };
   const { did, unseen } = await deployWithTerraform(options);
   if (did === "declined") return;
+  await keepContract(workspace, context);
   // What Terraform compares says nothing of health, and after a change the engine has waited for it.
   // The health of the cluster that workers join is its own deploy's matter.
   if (did === "unchanged" && unseen === undefined && environment.joins === undefined) {
@@ -64,7 +66,14 @@ export async function deployAlone(
   const { changed, ...deployed } = await withProgress(context, { json }, (events) =>
     deployWithoutTerraform(workspace, events, { flags: given({ kubernetes }) }),
   );
+  await keepContract(workspace, context);
   if (!json) printDeployed({ ...deployed, runner: "talosmith alone" }, changed, started, context);
+}
+
+/** After a deploy the file owns the contract: a change of the Talos version, by hand too, leaves it as it is. */
+async function keepContract({ root, environment }: Workspace, { stderr }: CommandContext): Promise<void> {
+  for (const file of await saveContract(root, environment))
+    stderr.write(`Pinned configContract: ${environment.cluster.configContract} in ${file}.\n`);
 }
 
 function printDeployed(

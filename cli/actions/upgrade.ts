@@ -46,7 +46,7 @@ export async function upgradeTo(
   for (const warning of after.warnings) tell(`Warning: ${formatFault(warning)}\n`);
   const terraform = await ownedByTerraform({ root, environment: after });
   if (flags.writeOnly || (terraform && flags.dryRun)) {
-    if (!flags.dryRun) await saveTexts(root, textsOf(change));
+    if (!flags.dryRun) await saveTexts(root, change.texts);
     tell(flags.dryRun ? "Nothing was changed." : `Now: talosmith deploy ${name}`);
     if (flags.dryRun && terraform)
       tell(
@@ -70,25 +70,20 @@ export async function upgradeTo(
   if (flags.dryRun) return;
   const question = `Take ${steps.length === 1 ? "this step" : `these ${steps.length} steps`} in ${name}?`;
   if (steps.length > 0 && !(await approvedFor(after, question, flags, context))) return;
-  await saveTexts(root, textsOf(change));
+  await saveTexts(root, change.texts);
   await deployAlone(workspace, flags, started, context);
 }
 
-function textsOf({ file, text }: VersionChange): ReadonlyMap<string, string> {
-  return new Map(text === undefined ? [] : [[file, text]]);
-}
-
 /** What changes in the files, and what follows from it that was not asked for. */
-function consequences(root: string, field: VersionField, { before, after, file, text }: VersionChange): string[] {
-  if (text === undefined) return [`${file} has ${field} ${after.cluster[field]} already.`];
+function consequences(root: string, field: VersionField, { before, after, file, texts }: VersionChange): string[] {
+  if (texts.size === 0) return [`${file} has ${field} ${after.cluster[field]} already.`];
   const lines = [`${file}: ${field} ${before.cluster[field]} → ${after.cluster[field]}`];
+  if (field === "talosVersion") lines.push(`The configs keep their contract, ${after.cluster.configContract}.`);
   const [now, next] = [before.cluster.kubernetesVersion, after.cluster.kubernetesVersion];
   if (field === "talosVersion" && now !== next) {
     lines.push(`Warning: the file names no Kubernetes version, so Kubernetes goes along: ${now} → ${next}.`);
   }
-  const others = listEnvironments(root).filter(
-    (other) => other !== before.name && follows(root, other, field, file, text),
-  );
+  const others = listEnvironments(root).filter((other) => other !== before.name && follows(root, other, field, texts));
   if (others.length > 0) {
     const [take, upgrades] =
       others.length === 1 ? ["takes", "its next deploy upgrades it"] : ["take", "their next deploys upgrade them"];
@@ -100,11 +95,11 @@ function consequences(root: string, field: VersionField, { before, after, file, 
   return lines;
 }
 
-/** Whether another environment changes with this file. One that has faults is not to be judged. */
-function follows(root: string, name: string, field: VersionField, file: string, text: string): boolean {
+/** Whether another environment changes with these files. One that has faults is not to be judged. */
+function follows(root: string, name: string, field: VersionField, texts: VersionChange["texts"]): boolean {
   try {
     const now = loadEnvironment(root, name).cluster[field];
-    return loadEnvironment(root, name, new Map([[file, text]])).cluster[field] !== now;
+    return loadEnvironment(root, name, texts).cluster[field] !== now;
   } catch (error) {
     if (error instanceof EnvironmentError) return false;
     throw error;

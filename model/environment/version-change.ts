@@ -18,12 +18,13 @@ export interface VersionChange {
   readonly after: Environment;
   /** The file that has the version, or is to have it. */
   readonly file: string;
-  /** Its text with the new version; undefined when it has it already. */
-  readonly text: string | undefined;
+  /** The files that change, with their new texts: none when the file has the version already. */
+  readonly texts: ReadonlyMap<string, string>;
 }
 
 /**
- * What to write so that an environment gets a newer version: in the file where the version stands, and nothing else.
+ * What to write so that an environment gets a newer version: in the file where the version stands. With another
+ * Talos also the contract of the configs, where no file has it yet.
  * `1.14` and `latest` become the newest exact version known. Throws when the way from the version of now to that one is not supported.
  */
 export function changeVersion(name: string, field: VersionField, version: string, read: ReadFile): VersionChange {
@@ -39,14 +40,22 @@ export function changeVersion(name: string, field: VersionField, version: string
     });
   }
   const file = fileWith(name, field, read);
-  if (before.cluster[field] === to) return { before, after: before, file, text: undefined };
+  if (before.cluster[field] === to) return { before, after: before, file, texts: new Map() };
   const kubernetesIsSaid = isSaid(name, "kubernetesVersion", read) || before.joins !== undefined;
   if (field === "talosVersion") checkTalos(before, to, kubernetesIsSaid);
   else checkKubernetes(before, to);
-  const text = editValue(read(file) ?? "", file, ["cluster", field], to);
-  const after = parseEnvironment(name, (path) => (path === file ? text : read(path)));
-  if (after.cluster[field] === to) return { before, after, file, text };
+  const texts = new Map(field === "talosVersion" ? contractToWrite(before, read) : []);
+  texts.set(file, editValue(texts.get(file) ?? read(file) ?? "", file, ["cluster", field], to));
+  const after = parseEnvironment(name, (path) => texts.get(path) ?? read(path));
+  if (after.cluster[field] === to) return { before, after, file, texts };
   throw new TalosError("internal", `${file} with cluster.${field}: ${to} still means ${after.cluster[field]}`);
+}
+
+/** What to write so that a file has the contract of the environment's configs; nothing where one has it. */
+export function contractToWrite({ name, cluster, joins }: Environment, read: ReadFile): ReadonlyMap<string, string> {
+  if (joins !== undefined || isSaid(name, "configContract", read)) return new Map();
+  const file = environmentFile(name);
+  return new Map([[file, editValue(read(file) ?? "", file, ["cluster", "configContract"], cluster.configContract)]]);
 }
 
 /** The environment's own file wins; what nobody says is added there. */
@@ -55,11 +64,11 @@ function fileWith(name: string, field: VersionField, read: ReadFile): string {
   return !says(own, field, read) && says(base, field, read) ? base : own;
 }
 
-function isSaid(name: string, field: VersionField, read: ReadFile): boolean {
+function isSaid(name: string, field: VersionField | "configContract", read: ReadFile): boolean {
   return [environmentFile(name), environmentFile("base")].some((file) => says(file, field, read));
 }
 
-function says(file: string, field: VersionField, read: ReadFile): boolean {
+function says(file: string, field: VersionField | "configContract", read: ReadFile): boolean {
   const text = read(file);
   return text !== undefined && YamlSource.parse(file, text).node(["cluster", field]) !== undefined;
 }

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
 import {
+  contractFeatures,
   type DefaultChange,
   defaultChanges,
-  features,
   knownRange,
   newestRelease,
   type Release,
+  releaseFeatures,
   releases,
+  type Span,
 } from "./releases.ts";
 
 /** References of images that follow the Talos release, not the Kubernetes version. */
 type ReleaseImages = Pick<Release, "etcd" | "coredns" | "flannel" | "pause" | "networkPolicies">;
+
+const features = { ...contractFeatures, ...releaseFeatures };
 
 /**
  * The Talos minor version that a config is made for. It answers questions by name, so that no other file compares
@@ -134,11 +138,6 @@ export class Contract {
     return this.#has("kubeSpanDocument");
   }
 
-  /** A value of extraArgs may be a list of strings. */
-  get listsInExtraArguments(): boolean {
-    return this.#has("listsInExtraArguments");
-  }
-
   /** Install, discovery and everything of Kubernetes are documents of their own. */
   get kubernetesDocuments(): boolean {
     return this.#has("kubernetesDocuments");
@@ -160,8 +159,7 @@ export class Contract {
   }
 
   #has(feature: keyof typeof features): boolean {
-    const { from = 0, to = Number.POSITIVE_INFINITY }: { readonly from?: number; readonly to?: number } =
-      features[feature];
+    const { from = 0, to = Number.POSITIVE_INFINITY }: Span = features[feature];
     return from <= this.#release.minor && this.#release.minor <= to;
   }
 }

@@ -130,8 +130,8 @@ export const oldestRelease = releases[0];
 export const newestRelease = releases.at(-1) ?? oldestRelease;
 export const knownRange = `1.${oldestRelease.minor} to 1.${newestRelease.minor}`;
 
-/** Contracts that have something: from this minor on, or up to that one. */
-interface Span {
+/** Contracts or releases that have something: from this minor on, or up to that one. */
+export interface Span {
   readonly from?: number;
   readonly to?: number;
   /** What it is, as the page of supported versions says it. */
@@ -139,19 +139,12 @@ interface Span {
 }
 
 /**
- * Where contracts differ in what they write, and releases in what they do. The function of the machinery's
- * config/contract.go that decides it, or the chapter of the release's CHANGELOG.md, stands behind each.
+ * Where contracts differ in what they write. The function of the machinery's config/contract.go that decides it, or the
+ * chapter of the release's CHANGELOG.md, stands behind each.
  */
-export const features = {
+export const contractFeatures = {
   // CHANGELOG.md 1.14, "Cluster Discovery"
   urlSafeClusterId: { to: 13, means: "new cluster ids are in the URL-safe base64 alphabet" },
-  // CHANGELOG.md 1.14, "Apply Configuration Modes"
-  rebootsForConfig: { to: 13, means: "some config changes take effect only with a reboot" },
-  // compatibility/talos_version.go: SupportsSSAManifestSync
-  syncsManifestsByInventory: {
-    from: 13,
-    means: "bootstrap manifests are applied server-side and pruned by an inventory",
-  },
   // HideRBACAndKeyUsage
   legacyFeatureFlags: { to: 11, means: "`machine.features` has `rbac`, `stableHostname` and `apidCheckExtKeyUsage`" },
   // HideDisablePSP, PopulateClusterSANsFromEndpoint
@@ -173,10 +166,21 @@ export const features = {
   encryptionDocuments: { from: 11, means: "keys of system volumes are in `VolumeConfig` documents" },
   // KubeSpanMultidocConfig
   kubeSpanDocument: { from: 13, means: "KubeSpan is a `KubeSpanConfig` document" },
-  // config/types/v1alpha1/v1alpha1_types.go: Args
-  listsInExtraArguments: { from: 13, means: "a value of `extraArgs` may be a list" },
   // MultidocKubernetesConfigSupported, UnattendedInstallConfig, DiscoveryServiceMultidocConfig, HostDNSMultidocConfig
   kubernetesDocuments: { from: 14, means: "install, discovery, host DNS and all of Kubernetes are documents" },
+} as const satisfies Readonly<Record<string, Span>>;
+
+/** Where releases differ in what they do, whatever contract their configs have. */
+export const releaseFeatures = {
+  // config/types/v1alpha1/v1alpha1_types.go: Args
+  listsInExtraArguments: { from: 13, means: "a value of `extraArgs` may be a list" },
+  // CHANGELOG.md 1.14, "Apply Configuration Modes"
+  rebootsForConfig: { to: 13, means: "some config changes take effect only with a reboot" },
+  // compatibility/talos_version.go: SupportsSSAManifestSync
+  syncsManifestsByInventory: {
+    from: 13,
+    means: "bootstrap manifests are applied server-side and pruned by an inventory",
+  },
   // CHANGELOG.md 1.14, "Default Installer Image"
   factoryInstaller: { from: 14, means: "the default installer comes from the image factory, not from ghcr.io" },
   // imager/quirks/quirks.go: SupportsUnifiedInstaller

@@ -51,6 +51,7 @@ const base = {
 const texts: Readonly<Record<string, string>> = {
   name: "other",
   talosVersion: "v1.12.11",
+  configContract: "v1.11",
   kubernetesVersion: "1.35.1",
   endpoint: "https://k8s.example.com:6443",
   dnsName: "k8s.example",
@@ -112,13 +113,21 @@ function sample(row: Setting): unknown {
 const environmentOf = (data: object): Environment =>
   parseEnvironment("lab", (path) => (path === "environments/lab.yaml" ? stringify(data) : undefined));
 
-/** Each machine's config, and which files with further patches it has. */
-type Made = Readonly<Record<string, { readonly config: string; readonly patchFiles: readonly string[] }>>;
+/** Each machine's config, which files with further patches it has, and the contract that it may have had. */
+type Made = Readonly<
+  Record<
+    string,
+    { readonly config: string; readonly patchFiles: readonly string[]; readonly previousContract: string | undefined }
+  >
+>;
 
 function made(spec: ClusterSpec, filesOf: (machine: string) => readonly string[]): Made {
   const desired = desiredCluster(spec, secrets);
   return Object.fromEntries(
-    desired.machines.map(({ name, config }) => [name, { config: config.text, patchFiles: filesOf(name) }]),
+    desired.machines.map(({ name, config }) => [
+      name,
+      { config: config.text, patchFiles: filesOf(name), previousContract: desired.previousContract?.toString() },
+    ]),
   );
 }
 

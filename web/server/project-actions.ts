@@ -19,7 +19,13 @@ import {
   refuseProtected,
 } from "../../workspace/deploy.ts";
 import { drillBackup, drillVerdict } from "../../workspace/drill.ts";
-import { type EditedEnvironment, saveTexts, withNewVersions, withPoolCount } from "../../workspace/environment-file.ts";
+import {
+  type EditedEnvironment,
+  saveContract,
+  saveTexts,
+  withNewVersions,
+  withPoolCount,
+} from "../../workspace/environment-file.ts";
 import { absentMachines, isBegun } from "../../workspace/machines.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import type { Action, PlannedStep } from "../shared/wire.ts";
@@ -67,6 +73,7 @@ export async function performAction(
   switch (action.kind) {
     case "apply":
       await deployWithoutTerraform(workspace, events);
+      await saveContract(workspace.root, workspace.environment);
       return undefined;
     case "upgrade":
     case "scale": {

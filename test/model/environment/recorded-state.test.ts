@@ -72,7 +72,8 @@ describe("an environment whose cluster is running", () => {
 
   describe("keeps its config contract through an upgrade of Talos", () => {
     const file = (cluster: string) => `${simulated}cluster: { talosVersion: v1.14.1${cluster} }\n`;
-    const deployed = (attributes: object) => state([resource("talosmith_cluster", attributes)]);
+    const deployed = (attributes: object) =>
+      state([resource("talosmith_simulated_machine"), resource("talosmith_cluster", attributes)]);
     const contract = (yaml: string, text: string) => parse(yaml, text).cluster.configContract;
 
     it.each([
@@ -97,7 +98,7 @@ describe("an environment whose cluster is running", () => {
     it("and refuses another one, unless it was migrated from the one that it has", () => {
       const text = deployed({ talos_version: "v1.13.9", config_contract: "v1.13" });
       expect(() => contract(file(", configContract: v1.14"), text)).toThrow(
-        /cluster\.configContract[\s\S]*found v1\.14, expected v1\.13, which the running cluster has[\s\S]*talosmith config migrate lab --to v1\.14/,
+        /cluster\.configContract[\s\S]*found v1\.14\n\s+expected v1\.13, which the running cluster has[\s\S]*talosmith config migrate lab --to v1\.14/,
       );
       expect(() => contract(file(", configContract: v1.12"), text)).toThrow(
         /Set it to v1\.13: an upgrade of Talos keeps it/,

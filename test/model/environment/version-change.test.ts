@@ -13,18 +13,22 @@ describe("a newer version is written", () => {
   test.each([
     [
       "over the old one, with everything around it as it was",
-      `# lab\ncluster:\n  name: x # why\n  talosVersion:   v1.13.5   # pinned, see 42\n  kubernetesVersion: 1.36.3\n${rest}`,
-      `# lab\ncluster:\n  name: x # why\n  talosVersion:   v1.13.9   # pinned, see 42\n  kubernetesVersion: 1.36.3\n${rest}`,
+      `# lab\ncluster:\n  name: x # why\n  configContract: v1.13\n  talosVersion:   v1.13.5   # pinned, see 42\n  kubernetesVersion: 1.36.3\n${rest}`,
+      `# lab\ncluster:\n  name: x # why\n  configContract: v1.13\n  talosVersion:   v1.13.9   # pinned, see 42\n  kubernetesVersion: 1.36.3\n${rest}`,
     ],
-    ["in its quotes", `cluster: { talosVersion: "v1.13.5" }\n${rest}`, `cluster: { talosVersion: "v1.13.9" }\n${rest}`],
+    [
+      "in its quotes",
+      `cluster: { configContract: v1.13, talosVersion: "v1.13.5" }\n${rest}`,
+      `cluster: { configContract: v1.13, talosVersion: "v1.13.9" }\n${rest}`,
+    ],
     [
       "with its line ends",
-      `cluster:\r\n  talosVersion: 'v1.13.5'\r\n${rest}`,
-      `cluster:\r\n  talosVersion: 'v1.13.9'\r\n${rest}`,
+      `cluster:\r\n  configContract: v1.13\r\n  talosVersion: 'v1.13.5'\r\n${rest}`,
+      `cluster:\r\n  configContract: v1.13\r\n  talosVersion: 'v1.13.9'\r\n${rest}`,
     ],
   ])("%s", (_, before, after) => {
-    const { file, text } = talos(before);
-    expect([file, text]).toEqual(["environments/lab.yaml", after]);
+    const { texts } = talos(before);
+    expect([...texts]).toEqual([["environments/lab.yaml", after]]);
   });
 
   test.each([
@@ -36,18 +40,18 @@ describe("a newer version is written", () => {
     ["into a file without the section", rest],
     ["into a file without a last line end", rest.trimEnd()],
   ])("%s where nobody had said it", (_, before) => {
-    const { text, after } = changeVersion("lab", "kubernetesVersion", "1.36.9", own(before));
+    const { texts, after } = changeVersion("lab", "kubernetesVersion", "1.36.9", own(before));
+    const text = texts.get("environments/lab.yaml");
     expect(after.cluster.kubernetesVersion).toBe("1.36.9");
     expect(parseEnvironment("lab", own(text ?? "")).cluster.kubernetesVersion).toBe("1.36.9");
     for (const line of before.split("\n").filter((line) => !line.startsWith("cluster"))) expect(text).toContain(line);
   });
 
   test("into the base when it stands there, and into the own file when that has the last word", () => {
-    const base = "cluster: { talosVersion: v1.13.5 }\n";
-    expect(talos(rest, "v1.13.9", base)).toMatchObject({
-      file: "environments/base.yaml",
-      text: "cluster: { talosVersion: v1.13.9 }\n",
-    });
+    const base = "cluster: { talosVersion: v1.13.5, configContract: v1.12 }\n";
+    expect([...talos(rest, "v1.13.9", base).texts]).toEqual([
+      ["environments/base.yaml", "cluster: { talosVersion: v1.13.9, configContract: v1.12 }\n"],
+    ]);
     expect(talos(`cluster: { talosVersion: v1.13.6 }\n${rest}`, "v1.13.9", base).file).toBe("environments/lab.yaml");
   });
 
@@ -59,21 +63,33 @@ describe("a newer version is written", () => {
     ["kubernetesVersion", "latest", "1.36.3"],
   ] as const)("%s %s exactly, as %s", (field, to, exact) => {
     const before = `cluster: { talosVersion: v1.13.5, kubernetesVersion: 1.36.0 }\n${rest}`;
-    const { text, after } = changeVersion("lab", field, to, own(before));
+    const { texts, after } = changeVersion("lab", field, to, own(before));
     expect(after.cluster[field]).toBe(exact);
-    expect(text).toContain(`${field}: ${exact}`);
+    expect(texts.get("environments/lab.yaml")).toContain(`${field}: ${exact}`);
   });
 
   test("of a Talos that is not known yet, with a warning at its place", () => {
-    const { after } = talos(`cluster:\n  talosVersion: v1.14.1\n  kubernetesVersion: 1.37.0\n${rest}`, "v1.15.0");
+    const pinned = "  kubernetesVersion: 1.37.0\n  configContract: v1.14\n";
+    const { after } = talos(`cluster:\n  talosVersion: v1.14.1\n${pinned}${rest}`, "v1.15.0");
     expect(after.warnings).toMatchObject([
       { path: "cluster.talosVersion", position: { line: 2 }, hint: expect.stringContaining("contract v1.14") },
     ]);
   });
 
   test("not again when it is there: the run that wrote it may have been killed", () => {
-    const { text, after } = talos(`cluster: { talosVersion: v1.13.9 }\n${rest}`);
-    expect([text, after.cluster.talosVersion]).toEqual([undefined, "v1.13.9"]);
+    const { texts, after } = talos(`cluster: { talosVersion: v1.13.9 }\n${rest}`);
+    expect([texts.size, after.cluster.talosVersion]).toEqual([0, "v1.13.9"]);
+  });
+
+  test("of Talos together with the contract that the configs have, where no file has it: they keep it", () => {
+    const { texts, after } = talos(`cluster: { talosVersion: v1.13.5, kubernetesVersion: 1.36.3 }\n${rest}`, "v1.14.1");
+    expect([...texts]).toEqual([
+      [
+        "environments/lab.yaml",
+        `cluster: { configContract: v1.13, talosVersion: v1.14.1, kubernetesVersion: 1.36.3 }\n${rest}`,
+      ],
+    ]);
+    expect(after.cluster).toMatchObject({ talosVersion: "v1.14.1", configContract: "v1.13" });
   });
 });
 
