@@ -2,7 +2,6 @@
 export { backendKey } from "./backend.ts";
 export {
   evaluateStack,
-  type HclOptions,
   isMap,
   type JsonObject,
   printStack,
@@ -14,11 +13,5 @@ export {
 } from "./hcl/index.ts";
 export * from "./public.ts";
 export { encryptionFile, encryptionFileName } from "./state-encryption.ts";
-export {
-  type SynthesizedStack,
-  type SynthFailure,
-  type SynthOptions,
-  type SynthResult,
-  synthesize,
-} from "./synthesize.ts";
+export { type SynthResult, synthesize } from "./synthesize.ts";
 export { writeWhole } from "./write-whole.ts";

@@ -21,7 +21,7 @@ export interface NodeNetwork {
   readonly what: string;
 }
 
-export type SettingKey = Exclude<keyof ClusterSettings, "nodes">;
+type SettingKey = Exclude<keyof ClusterSettings, "nodes">;
 
 export interface SettingViolation {
   readonly path: readonly [SettingKey, ...number[]];

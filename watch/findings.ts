@@ -114,7 +114,7 @@ function backupFinding({ last, problem, unreadable }: NonNullable<ClusterObserva
 type Machine = Pick<DesiredMachine, "name" | "role">;
 
 /** What is found about one machine. */
-export function machineFindings(machine: Machine, observation: ClusterObservation): readonly Finding[] {
+function machineFindings(machine: Machine, observation: ClusterObservation): readonly Finding[] {
   const state = stateOf(machine.name, observation.observed);
   const own = [ready(machine, state, observation), reachable(state), drifted(state, observation.steps, machine.name)];
   return machine.role === "controlplane" ? [...own, etcd(state)] : own;

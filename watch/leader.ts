@@ -6,7 +6,7 @@ import { given } from "../talos/given.ts";
 import type { Log } from "./log.ts";
 
 /** Milliseconds. The defaults are those of Kubernetes' own components. */
-export interface LeaseTimes {
+interface LeaseTimes {
   /** How long a silent leader is waited for. */
   readonly duration: number;
   /** A leader that could not renew for so long stops by itself, well before others take over. */

@@ -17,7 +17,7 @@ export interface LoadBalancerProps {
   readonly ports: readonly LoadBalancerPort[];
 }
 
-export interface LoadBalancerPort {
+interface LoadBalancerPort {
   readonly name: "kubernetes" | "talos";
   readonly port: number;
 }

@@ -56,7 +56,7 @@ export const addressAttributes = {
 
 type Quantities = { readonly cpu?: string; readonly memory?: string };
 
-export interface PodVolumeArguments {
+interface PodVolumeArguments {
   readonly name: string;
   readonly empty_dir: { readonly medium?: "Memory" };
 }

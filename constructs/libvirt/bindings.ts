@@ -60,7 +60,7 @@ export class VolumeResource extends Resource<VolumeArguments> {
   }
 }
 
-export interface DiskArguments {
+interface DiskArguments {
   readonly device?: "disk" | "cdrom";
   readonly driver?: { readonly name: "qemu"; readonly type: "qcow2" | "raw" };
   readonly source: { readonly volume: { readonly pool: string; readonly volume: string } };
@@ -68,7 +68,7 @@ export interface DiskArguments {
   readonly read_only?: boolean;
 }
 
-export interface ControllerArguments {
+interface ControllerArguments {
   readonly type: "scsi";
   readonly index: number;
   readonly model: "virtio-scsi";

@@ -15,7 +15,7 @@ export interface BindingMeta
 }
 
 /** What names of blocks were made of in 0.1.0, when each machine had its own. */
-export interface FormerMachine {
+interface FormerMachine {
   readonly name: string;
   readonly pool: string;
   readonly index: number;

@@ -75,7 +75,7 @@ async function withdraw(store: BackupStore, names: readonly string[]): Promise<v
   for (const name of [...names].reverse()) await store.remove(name).catch(() => {});
 }
 
-export interface RetryOptions {
+interface RetryOptions {
   readonly timing: Timing;
   readonly signal?: AbortSignal;
   readonly onRetry?: (reason: string) => void;

@@ -3,7 +3,6 @@ export type { Backup } from "./backup.ts";
 export {
   downloadBackup,
   expired,
-  type FindOptions,
   findBackup,
   isOf,
   type Keep,
@@ -13,9 +12,9 @@ export {
   removeBackup,
   verifyBackup,
 } from "./backups.ts";
-export { type CreateOptions, createBackup, etcdSource, type SnapshotSource } from "./create.ts";
-export { directoryStore, openStore, type Place, parseS3Url } from "./open-store.ts";
-export { type RehearsalOptions, rehearseRestore } from "./rehearse-restore.ts";
-export { runSchedule, type Schedule, type ScheduleOptions } from "./schedule.ts";
-export { type BackupStore, ScratchFile, type StoredFile } from "./scratch-file.ts";
-export { type DatabaseStatus, type SnapshotStatus, snapshotStatus } from "./snapshot-status.ts";
+export { createBackup, etcdSource, type SnapshotSource } from "./create.ts";
+export { directoryStore, openStore, parseS3Url } from "./open-store.ts";
+export { rehearseRestore } from "./rehearse-restore.ts";
+export { runSchedule, type Schedule } from "./schedule.ts";
+export { type BackupStore, ScratchFile } from "./scratch-file.ts";
+export { type SnapshotStatus, snapshotStatus } from "./snapshot-status.ts";

@@ -4,7 +4,7 @@ import type { Diagnostics, ErrorTranslator } from "./diagnostics.ts";
 import type { Log, Operation, Resource, ValidateRequest } from "./resource.ts";
 import type { Type, Value } from "./value.ts";
 
-export interface ConfigureRequest<S extends Attributes> {
+interface ConfigureRequest<S extends Attributes> {
   /** May hold unknown values in a first plan, when the provider block depends on a resource. */
   readonly config: ConfigOf<S>;
   readonly log: Log;

@@ -102,9 +102,9 @@ export interface Resource<S extends Attributes, C> {
   import?(request: ImportRequest<C>): Promise<Partial<StateOf<S>>>;
 }
 
-export type LogLevel = "trace" | "debug" | "info" | "warn" | "error";
+type LogLevel = "trace" | "debug" | "info" | "warn" | "error";
 
-export type LogFields = Readonly<Record<string, string | number | boolean>>;
+type LogFields = Readonly<Record<string, string | number | boolean>>;
 
 /** Goes to Terraform's own log (TF_LOG, TF_LOG_PROVIDER). Never write a secret here. */
 export type Log = (level: LogLevel, message: string, fields?: LogFields) => void;

@@ -74,7 +74,7 @@ export function createCertificateAuthority(options: AuthorityOptions): KeyPair {
   return { certificate, key: pem };
 }
 
-export interface LeafTerms {
+interface LeafTerms {
   readonly notBefore: Date;
   readonly notAfter: Date;
   readonly usages: readonly ExtendedUsage[];

@@ -11,18 +11,9 @@ export {
   scalarValue,
   toPlainData,
   type YamlEntry,
-  type YamlLimits,
   type YamlMapping,
   type YamlNode,
   type YamlScalar,
-  type YamlSequence,
 } from "./parse.ts";
-export { resolvePlainScalar, type ScalarValue, YamlFloat, YamlPlain } from "./scalar.ts";
-export {
-  compactLayout,
-  plainDataOf,
-  stringifyYaml,
-  stringifyYamlDocuments,
-  type YamlLayout,
-  type YamlValue,
-} from "./stringify.ts";
+export { resolvePlainScalar, YamlFloat, YamlPlain } from "./scalar.ts";
+export { compactLayout, plainDataOf, stringifyYaml, stringifyYamlDocuments, type YamlValue } from "./stringify.ts";

@@ -39,7 +39,7 @@ export interface YamlScalar extends Placed {
   readonly source?: readonly [start: number, end: number];
 }
 
-export interface YamlSequence extends Placed {
+interface YamlSequence extends Placed {
   readonly kind: "sequence";
   readonly items: readonly YamlNode[];
 }
