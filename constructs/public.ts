@@ -70,5 +70,5 @@ export {
   type MetalNetworkProps,
 } from "./metal/index.ts";
 export { SimulatedInfrastructure } from "./simulated/index.ts";
-export type { ClientFiles } from "./talosmith/index.ts";
+export type { ClientFiles } from "./talosmith/bindings.ts";
 export { type Addressable, type AttributeValue, type BindingMeta, TalosStack } from "./terraform/index.ts";

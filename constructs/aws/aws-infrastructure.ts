@@ -8,7 +8,7 @@ import type { Infrastructure, MachineSet, PoolRequest } from "../cluster/index.t
 import { refuse } from "../errors.ts";
 import { type Addressable, Milestone } from "../terraform/index.ts";
 import { BackupBucket } from "./backups.ts";
-import { AwsDataSource, AwsProvider, AwsResource } from "./bindings/index.ts";
+import { AwsDataSource, AwsProvider, AwsResource } from "./bindings.ts";
 import { cloudControllerPolicy } from "./cloud-controller-policy.ts";
 import { DnsName } from "./dns.ts";
 import { ebsCsiPolicy } from "./ebs-csi-policy.ts";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
 import type { Addressable } from "../terraform/index.ts";
-import { AwsDataSource, AwsResource } from "./bindings/index.ts";
+import { AwsDataSource, AwsResource } from "./bindings.ts";
 
 export interface DnsProps {
   readonly zone: string;

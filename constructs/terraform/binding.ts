@@ -64,7 +64,12 @@ export abstract class Resource<A extends object> extends TerraformResource {
   }
 
   get id(): string {
-    return this.getStringAttribute("id");
+    return this.attribute("id");
+  }
+
+  /** A reference to what Terraform knows of it under this name. */
+  attribute(name: string): string {
+    return this.getStringAttribute(name);
   }
 
   /** `type.name`, for the places where Terraform wants an address and no expression. */
