@@ -40,7 +40,7 @@ const notAmazon = {
 } as const;
 
 /** Where an environment's state is. Nothing is absolute, and nothing lies in the output folder, which is deleted. */
-export function backendSettings(environment: string, backend: Backend): BackendSettings {
+function backendSettings(environment: string, backend: Backend): BackendSettings {
   switch (backend.kind) {
     case "local":
       return { kind: "local", config: { path: projectPath(stateFile(environment)) } };

@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 export { backendKey } from "./backend.ts";
-export {
-  evaluateStack,
-  isMap,
-  type JsonObject,
-  printStack,
-  type StackResource,
-  unknown,
-  type Value,
-  type Values,
-  writtenByTalosmith,
-} from "./hcl/index.ts";
+export * from "./hcl/index.ts";
 export * from "./public.ts";
 export { encryptionFile, encryptionFileName } from "./state-encryption.ts";
 export { type SynthResult, synthesize } from "./synthesize.ts";

@@ -47,31 +47,4 @@ export {
 export { type Schema, schemaOf } from "./schema.ts";
 export { Server } from "./server.ts";
 export { checkDuration, type OperationClock, parseDuration } from "./timeouts.ts";
-export {
-  boolType,
-  Dynamic,
-  dynamicType,
-  elementType,
-  isList,
-  isNumber,
-  isObject,
-  isUnknown,
-  isWhollyKnown,
-  listOf,
-  mapOf,
-  type NumberBound,
-  numberType,
-  type ObjectValue,
-  objectOf,
-  objectValue,
-  type Refinement,
-  setOf,
-  stringType,
-  type Type,
-  typeFromJson,
-  typeToJson,
-  Unknown,
-  unknown,
-  type Value,
-  valuesEqual,
-} from "./value.ts";
+export * from "./value.ts";
