@@ -10,7 +10,7 @@ export {
 } from "./bundle.ts";
 export { encodeSecrets, parseSecrets } from "./codec.ts";
 export { type EnsureOptions, ensureStored, findStored } from "./ensure.ts";
-export { createSecretsFile, readSecretsFile, secretsExist } from "./file.ts";
+export { secretsExist } from "./file.ts";
 export { createToken, generateSecrets } from "./generate.ts";
 export { importKubeadmPki } from "./kubeadm.ts";
 export { bundleFile, openProtectedText, openSecrets, protectionOf, storeOfFile } from "./open.ts";
