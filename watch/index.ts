@@ -4,7 +4,7 @@ export { conditionsNow, encodeConditions, parseConditions } from "./condition-fi
 export { type Condition, type Conditions, conditionText, isGood, withTransitions } from "./conditions.ts";
 export { retryDelay, verdictOn, withJitter } from "./decide.ts";
 export { etcdFacts, findingsOf } from "./findings.ts";
-export { kubernetesLease, type Lease, type LeaseRecord, mayTake, sight, whileLeading } from "./leader.ts";
+export { mayTake, sight, whileLeading } from "./leader.ts";
 export type { Log, LogEntry } from "./log.ts";
 export { collect } from "./metrics/collect.ts";
 export { definitions, expose, metricsPage } from "./metrics/definitions.ts";

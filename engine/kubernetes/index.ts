@@ -3,3 +3,4 @@ export { isCertificateFault, type KubernetesApi, kubernetesApi } from "./api.ts"
 export { type InCluster, inClusterAccess } from "./in-cluster.ts";
 export { keptSecret } from "./kept-objects.ts";
 export { kubernetesOver } from "./kubernetes.ts";
+export { kubernetesLease, type Lease, type LeaseRecord } from "./lease-record.ts";
