@@ -28,6 +28,7 @@ export type {
   CreateRequest,
   ImportRequest,
   Log,
+  NamedType,
   Operation,
   PlanRequest,
   Resource,

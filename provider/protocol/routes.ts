@@ -3,14 +3,12 @@ import {
   type Attributes,
   applyResourceChange,
   configureProvider,
-  type DataSource,
-  type EphemeralResource,
   FunctionError,
   importResourceState,
+  type NamedType,
   openEphemeralResource,
   type Provider,
   planResourceChange,
-  type Resource,
   readDataSource,
   readResource,
   Server,
@@ -51,13 +49,8 @@ function unary<Request, Response extends { diagnostics: wire.Diagnostic[] }>(
   };
 }
 
-type NamedType =
-  | Resource<Attributes, unknown>
-  | DataSource<Attributes, unknown>
-  | EphemeralResource<Attributes, unknown>;
-
 const getProviderSchema: Rpc = async ({ provider }) => {
-  const schemas = (types: readonly NamedType[]) =>
+  const schemas = (types: readonly NamedType<Attributes>[]) =>
     Object.fromEntries(types.map((type) => [type.name, toWireSchema(schemaOf(type))]));
   return wire.GetProviderSchemaResponse.encode({
     provider: toWireSchema(schemaOf(provider)),
@@ -82,7 +75,7 @@ const validateProviderConfig = unary(
 );
 
 /** Resources, data sources and ephemeral resources are asked in the same words. */
-const validateTypeConfig = (find: (server: Server, name: string) => NamedType) =>
+const validateTypeConfig = (find: (server: Server, name: string) => NamedType<Attributes>) =>
   unary(wire.ValidateTypeConfigRequest, wire.ValidateTypeConfigResponse, async (server, request) => {
     const type = find(server, request.typeName);
     const config = fromDynamicValue(schemaOf(type).type, request.config);
