@@ -169,24 +169,8 @@ function etcd(state: MachineState): Finding {
   return is("True", "Healthy", "its etcd member is well");
 }
 
-interface EtcdFacts {
-  readonly members: readonly {
-    readonly id: string;
-    /** Its machine's host name. */
-    readonly name: string;
-    readonly leader: boolean;
-    readonly learner: boolean;
-    /** Its machine stays up and reports that etcd is healthy. */
-    readonly healthy: boolean;
-  }[];
-  readonly voters: number;
-  /** Of the voters. */
-  readonly healthy: number;
-  readonly quorum: number;
-}
-
 /** etcd as its best informed member reports it; undefined while none answers. */
-export function etcdFacts(observed: ObservedCluster): EtcdFacts | undefined {
+export function etcdFacts(observed: ObservedCluster) {
   const view = etcdView(observed);
   if (view === undefined) return undefined;
   const members = view.members.map(({ id, hostname, learner }) => ({

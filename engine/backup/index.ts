@@ -8,7 +8,6 @@ export {
   type Keep,
   listBackups,
   pruneBackups,
-  readSealedSecrets,
   removeBackup,
   verifyBackup,
 } from "./backups.ts";
