@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type ClusterConfig, MachineConfig, type MachineConfigInput } from "../talos/config/index.ts";
 import { TalosError } from "../talos/errors.ts";
-import type { TalosVersion } from "../talos/version/index.ts";
+import type { Contract, TalosVersion } from "../talos/version/index.ts";
 
 export type MachineRole = "controlplane" | "worker";
 
@@ -21,8 +21,12 @@ export interface MachineSpec extends Omit<MachineConfigInput, "type" | "hostname
 export type ConfigSource = "api" | "user-data";
 
 /** A whole cluster as the user wishes it: the options of every machine's config, and the machines. */
-export interface ClusterSpec extends Omit<ClusterConfig, "clusterName"> {
+export interface ClusterSpec extends Omit<ClusterConfig, "clusterName" | "contract"> {
   readonly name: string;
+  /** Of all configs, whichever Talos runs them. */
+  readonly contract: Contract;
+  /** The contract from which a person has migrated. @default none: machines with configs of another contract are refused */
+  readonly previousContract?: Contract;
   readonly machines: readonly MachineSpec[];
   /** Config patches by role; those for all machines come first. */
   readonly patches?: {
@@ -76,6 +80,10 @@ export interface DesiredCluster {
   /** URL of the Kubernetes API. */
   readonly endpoint: string;
   readonly talosVersion: TalosVersion;
+  /** As in the spec. */
+  readonly contract: Contract;
+  /** As in the spec. */
+  readonly previousContract?: Contract;
   /**
    * Control planes, or what stands before them, that pass calls on to every machine; for machines that can't be reached
    * at their own addresses. They pass nothing on to a machine without a config. @default each machine's own address

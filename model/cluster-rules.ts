@@ -2,13 +2,23 @@
 // Rules for the settings of a whole cluster. The environment file, the constructs, the provider and the engine all hold
 // them, each under its own names. Light: Terraform starts the provider once for its validation alone.
 import ipaddr from "ipaddr.js";
+import { TalosError } from "../talos/errors.ts";
+import { Contract, TalosVersion } from "../talos/version/index.ts";
 import { type clusterSettings, defaultOf, type GivenOf, clusterSettings as rows } from "./settings/index.ts";
 
 /** The settings that rules are about; what is left out has its default. */
 export interface ClusterSettings
   extends Pick<
     GivenOf<typeof clusterSettings>,
-    "domain" | "podCidrs" | "serviceCidrs" | "certSans" | "kubespan" | "discovery"
+    | "domain"
+    | "podCidrs"
+    | "serviceCidrs"
+    | "certSans"
+    | "kubespan"
+    | "discovery"
+    | "talosVersion"
+    | "configContract"
+    | "previousContract"
   > {
   /** Networks or addresses of the machines, as far as they are known. */
   readonly nodes?: readonly NodeNetwork[] | undefined;
@@ -21,7 +31,7 @@ export interface NodeNetwork {
   readonly what: string;
 }
 
-type SettingKey = Exclude<keyof ClusterSettings, "nodes">;
+export type SettingKey = Exclude<keyof ClusterSettings, "nodes">;
 
 export interface SettingViolation {
   readonly path: readonly [SettingKey, ...number[]];
@@ -51,6 +61,9 @@ export function isHostOrAddress(text: string): boolean {
   return /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text) && !/(^|\.)\d+$/.test(text);
 }
 
+export const isContract = (text: string): boolean => Contract.all().some((contract) => contract.toString() === text);
+export const contractNoun = `a config contract, ${Contract.all()[0]} to ${Contract.newest()}`;
+
 export const isCidr: (text: string) => boolean = ipaddr.isValidCIDR;
 
 /** Whether networks have an address in common; also for single addresses. False for what is neither. */
@@ -74,7 +87,7 @@ function networksOf(settings: ClusterSettings, key: (typeof networkKeys)[number]
 }
 
 function eachOf(
-  keys: readonly ("podCidrs" | "serviceCidrs" | "certSans" | "domain")[],
+  keys: readonly ("podCidrs" | "serviceCidrs" | "certSans" | "domain" | "configContract" | "previousContract")[],
   holds: (text: string) => boolean,
   expected: string,
 ): SettingRule {
@@ -143,19 +156,48 @@ const kubespanDiscovers: SettingRule = ({ kubespan, discovery }) =>
         },
       ];
 
+/** Undefined for what is no version, which is reported by itself. */
+function newestContract(talosVersion: string): Contract | undefined {
+  try {
+    return TalosVersion.parse(talosVersion).contract;
+  } catch (error) {
+    if (error instanceof TalosError) return undefined;
+    throw error;
+  }
+}
+
+/** A machine refuses documents that its Talos does not know. */
+const talosReadsContract: SettingRule = ({ talosVersion, configContract }) => {
+  if (talosVersion === undefined || configContract === undefined) return [];
+  const newest = newestContract(talosVersion);
+  if (newest === undefined || Contract.parse(configContract).compare(newest) <= 0) return [];
+  return [
+    {
+      path: ["configContract"],
+      found: `${configContract} with Talos ${talosVersion}`,
+      expected: `a contract that this Talos reads, up to ${newest}`,
+      hint: `Upgrade Talos first, or set it to ${newest}.`,
+      also: ["talosVersion"],
+    },
+  ];
+};
+
 /** Of single values. The environment's schema has them as well, by the same functions. */
 export const valueRules = {
   networksGiven,
   networksValid: eachOf(networkKeys, isCidr, "a network such as 10.244.0.0/16"),
   domainIsName: eachOf(["domain"], isDnsName, "a DNS name such as cluster.local"),
   certSansValid: eachOf(["certSans"], isHostOrAddress, "a host name or an IP address"),
+  contractsKnown: eachOf(["configContract", "previousContract"], isContract, contractNoun),
 } as const satisfies Record<string, SettingRule>;
 
 /** Of values that are right by themselves. */
-export const settingRules = { podsAndServicesApart, nodesApart, kubespanDiscovers } as const satisfies Record<
-  string,
-  SettingRule
->;
+export const settingRules = {
+  podsAndServicesApart,
+  nodesApart,
+  kubespanDiscovers,
+  talosReadsContract,
+} as const satisfies Record<string, SettingRule>;
 
 /** All that is wrong; of settings with values that are wrong by themselves, those alone. */
 export function settingViolations(settings: ClusterSettings): readonly SettingViolation[] {

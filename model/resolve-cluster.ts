@@ -6,7 +6,7 @@ import { schedulesOnControlPlanes } from "../talos/config/index.ts";
 import { diskKeyFile } from "../talos/disk-key-file.ts";
 import { filled } from "../talos/given.ts";
 import { clusterInstaller, type Platform } from "../talos/image/index.ts";
-import { type Contract, defaultTalosVersion, TalosVersion } from "../talos/version/index.ts";
+import { type Contract, contractOf, defaultTalosVersion, TalosVersion } from "../talos/version/index.ts";
 import { formatSize } from "./environment/quantity.ts";
 import type {
   AirGap,
@@ -43,8 +43,8 @@ export interface Patches {
 
 export interface ResolvedCluster {
   /** Settings that become options of the config generator, or arguments in Terraform. */
-  readonly settings: ClusterGiven & { readonly installImage: string };
-  /** With what the other settings mean in a machine config of the release, before everything else. */
+  readonly settings: ClusterGiven & { readonly installImage: string; readonly configContract: string };
+  /** With what the other settings mean in a machine config of the contract, before everything else. */
   readonly patches: Patches;
 }
 
@@ -58,17 +58,19 @@ export function resolveCluster(given: ClusterGiven, surroundings: ClusterSurroun
     kubespan = false,
     installDisk = surroundings.installDisk,
   } = given;
+  const contract = contractOf(given);
   const registryMirrors = { ...airGap?.mirrors, ...given.registryMirrors };
   const ports = firewall === undefined ? undefined : firewallDocuments(firewall, kubespan);
   const ofAll = [
-    ...airGapDocuments(release.contract, airGap, registryMirrors),
-    ...encryptionDocuments(release.contract, given.diskEncryption),
+    ...airGapDocuments(contract, airGap, registryMirrors),
+    ...encryptionDocuments(contract, given.diskEncryption),
     ...(ports?.all ?? []),
   ];
   const { all = [], controlPlane = [], worker = [], machines = {} } = given.patches ?? {};
   return {
     settings: {
       ...given,
+      configContract: contract.toString(),
       registryMirrors,
       installDisk,
       installImage: given.installImage ?? clusterInstaller(schematic, release, surroundings.platform, airGap?.factory),

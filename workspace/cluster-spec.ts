@@ -11,8 +11,8 @@ import {
 } from "../model/index.ts";
 import { clusterSettings, optionsOf } from "../model/settings/index.ts";
 import { endpointAt } from "../talos/endpoint-at.ts";
-import { isGiven } from "../talos/given.ts";
-import { TalosVersion } from "../talos/version/index.ts";
+import { given, isGiven } from "../talos/given.ts";
+import { Contract, contractOf, TalosVersion } from "../talos/version/index.ts";
 
 /** Where a machine is reached: what its infrastructure knows after it was made. */
 export interface MachineAddress {
@@ -50,6 +50,10 @@ export function environmentSpec(
     name: cluster.name,
     endpoint: cluster.endpoint ?? endpointAt(vip ?? first?.address ?? ""),
     talosVersion: TalosVersion.parse(cluster.talosVersion),
+    contract: contractOf(cluster),
+    ...given({
+      previousContract: cluster.previousContract === undefined ? undefined : Contract.parse(cluster.previousContract),
+    }),
     kubernetesVersion: cluster.kubernetesVersion,
     patches,
     deletionProtection: environment.infrastructure.deletionProtection,
@@ -73,7 +77,7 @@ function machineSpec(
 function poolPatches({ controlPlane, workers, cluster }: Environment, pool: string): readonly string[] {
   const found = pool === controlPlanePool ? controlPlane : workers.find(({ name }) => name === pool);
   if (found === undefined) return [];
-  const marks = nodePatch(TalosVersion.parse(cluster.talosVersion).contract, found);
+  const marks = nodePatch(contractOf(cluster), found);
   return [marks, ...found.patches].filter(isGiven);
 }
 

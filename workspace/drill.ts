@@ -12,7 +12,7 @@ import { desiredCluster, type EventListener, systemTiming } from "../engine/inde
 import { TalosError } from "../talos/errors.ts";
 import { temporaryFolder } from "../talos/process-folder.ts";
 import { generateSecrets } from "../talos/secrets/index.ts";
-import { TalosVersion } from "../talos/version/index.ts";
+import { contractOf, TalosVersion } from "../talos/version/index.ts";
 import type { OpenBackups } from "./backups.ts";
 import { simulatorIn } from "./simulator.ts";
 
@@ -37,8 +37,9 @@ export async function drillBackup(
   try {
     const snapshot = await downloadBackup(store, backup, folder, signal);
     const talosVersion = TalosVersion.parse(environment.cluster.talosVersion);
+    const contract = contractOf(environment.cluster);
     // Secrets of its own: a drill proves the backup, and never touches anything of the real cluster.
-    const secrets = await generateSecrets({ contract: talosVersion.contract, clock, entropy });
+    const secrets = await generateSecrets({ contract, clock, entropy });
     const { address, fingerprint } = await simulator.createMachine({
       name: "drill-cp-1",
       cluster: "drill",
@@ -49,6 +50,7 @@ export async function drillBackup(
         name: "drill",
         endpoint: `https://${address}:6443`,
         talosVersion,
+        contract,
         kubernetesVersion: environment.cluster.kubernetesVersion,
         machines: [{ name: "drill-cp-1", role: "controlplane", address, fingerprint }],
       },

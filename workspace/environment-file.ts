@@ -38,9 +38,10 @@ export async function writeFirstEnvironment(
   name: string,
   answers: FirstEnvironment,
 ): Promise<{ readonly file: string; readonly warnings: readonly Fault[] }> {
-  const text = firstEnvironment(answers, schemaPlace(root));
+  const read = fileReader(root);
+  const text = firstEnvironment(answers, { schema: schemaPlace(root), base: read("environments/base.yaml") });
   const file = `environments/${name}.yaml`;
-  const { warnings } = parseEnvironment(name, (path) => (path === file ? text : undefined));
+  const { warnings } = parseEnvironment(name, (path) => (path === file ? text : read(path)));
   try {
     await writeFileAtomically(join(root, file), text, { mode: 0o644, exclusive: true });
   } catch (error) {

@@ -15,6 +15,8 @@ import type { MachineSource } from "./machine-source.ts";
 
 const recordSchema = z.object({
   v: z.literal(1),
+  /** Config contract of the cluster. Records of before there was one have none. */
+  contract: z.string().optional(),
   machines: z.array(z.object({ name: z.string(), role: z.enum(["controlplane", "worker"]), address: z.string() })),
 });
 
@@ -37,7 +39,7 @@ export const metalMachines: MachineSource = {
         `${moved.name} was at ${moved.address}, and is at another address now`,
         { hint: "Give the new machine another name, so that the old one can leave." },
       );
-    await recordMachines(root, environment.name, [...wanted, ...gone]);
+    await recordMachines(root, environment, [...wanted, ...gone]);
     return found;
   },
 
@@ -56,7 +58,7 @@ export const metalMachines: MachineSource = {
     if (names.length === 0) return;
     const known = await readRecord(root, environment.name);
     const left = known.filter(({ name }) => !names.includes(name));
-    await recordMachines(root, environment.name, left);
+    await recordMachines(root, environment, left);
   },
 };
 
@@ -73,7 +75,7 @@ function recordsOf(environment: MetalEnvironment): readonly RecordedMachine[] {
 function addressesOf(environment: MetalEnvironment): Map<string, MachineAddress> {
   const { cluster, infrastructure } = environment;
   const { network, meta, diskSelector, wipe } = infrastructure;
-  const { talosVersion, installDisk } = cluster;
+  const { talosVersion, configContract, installDisk } = cluster;
   const imageFactory = cluster.airGap?.factory;
   return new Map(
     Object.entries(infrastructure.machines).map(([name, machine]) => {
@@ -86,7 +88,16 @@ function addressesOf(environment: MetalEnvironment): Map<string, MachineAddress>
         {
           address,
           ...given({ fingerprint }),
-          patches: metalPatches({ talosVersion, machine, network, diskSelector, wipe, installDisk, imageFactory }),
+          patches: metalPatches({
+            talosVersion,
+            configContract,
+            machine,
+            network,
+            diskSelector,
+            wipe,
+            installDisk,
+            imageFactory,
+          }),
           meta: renderMeta({ ...known, cidr: staticAddress({ machine, network }) }, meta, machine.meta),
         },
       ];
@@ -111,9 +122,13 @@ async function readRecord(root: string, environment: string): Promise<readonly R
   });
 }
 
-async function recordMachines(root: string, environment: string, machines: readonly RecordedMachine[]): Promise<void> {
-  const text = `${JSON.stringify({ v: 1, machines }, undefined, 2)}\n`;
-  await writeFileAtomically(recordFile(root, environment), text);
+async function recordMachines(
+  root: string,
+  { name, cluster }: Environment,
+  machines: readonly RecordedMachine[],
+): Promise<void> {
+  const text = `${JSON.stringify({ v: 1, contract: cluster.configContract, machines }, undefined, 2)}\n`;
+  await writeFileAtomically(recordFile(root, name), text);
 }
 
 async function forgetMachines(root: string, environment: string): Promise<void> {

@@ -4,7 +4,7 @@ import { patchFilesOf } from "../model/index.ts";
 import { patchOfFile } from "../talos/config/index.ts";
 import { parsePatchFile } from "../talos/disk-key-file.ts";
 import { openProtectedText } from "../talos/secrets/index.ts";
-import { type Contract, TalosVersion } from "../talos/version/index.ts";
+import { type Contract, contractOf } from "../talos/version/index.ts";
 import type { EnvironmentOnDisk } from "./context.ts";
 
 /** What the environment's patch files hold, as patches for every machine. Secret: errors tell a place, never a content. */
@@ -13,8 +13,7 @@ export function readPatchFiles({
   environment: { cluster },
   context,
 }: PatchFilePlace): Promise<readonly string[]> {
-  const { contract } = TalosVersion.parse(cluster.talosVersion);
-  return openPatchFiles(patchFilesOf(cluster), contract, root, context.env);
+  return openPatchFiles(patchFilesOf(cluster), contractOf(cluster), root, context.env);
 }
 
 type PatchFilePlace = Pick<EnvironmentOnDisk, "root" | "environment"> & {

@@ -16,7 +16,7 @@ import {
   secretsStore,
   storeOfFile,
 } from "../talos/secrets/index.ts";
-import { type Contract, TalosVersion } from "../talos/version/index.ts";
+import { type Contract, contractOf } from "../talos/version/index.ts";
 import type { EnvironmentOnDisk, WorkspaceContext } from "./context.ts";
 
 /**
@@ -120,6 +120,6 @@ export class EnvironmentSecrets {
   }
 
   get #contract(): Contract {
-    return TalosVersion.parse(this.#environment.cluster.talosVersion).contract;
+    return contractOf(this.#environment.cluster);
   }
 }

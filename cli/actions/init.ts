@@ -9,6 +9,8 @@ import {
   wrongAnswer,
 } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
+import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import { refuseExisting, writeFirstEnvironment } from "../../workspace/environment-file.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import { question } from "../ask.ts";
@@ -17,6 +19,9 @@ import { packageFile, writeProject } from "./init-project.ts";
 
 interface InitOptions {
   readonly kind?: string;
+  /** Exact, or `1.13` or `latest`; the exact version is written. */
+  readonly talosVersion?: string;
+  readonly kubernetesVersion?: string;
   readonly controlPlanes?: string;
   readonly workers?: string;
   readonly uri?: string;
@@ -78,7 +83,7 @@ export async function answersFrom(options: InitOptions, ask: Ask): Promise<First
   const kind = await chooseKind(options.kind, ask);
   // Machines that are there already are given by address, not counted.
   const counted = kind !== "metal";
-  let answers: FirstEnvironment = { kind, controlPlanes: counted ? 1 : 0, workers: 0 };
+  let answers: FirstEnvironment = { kind, controlPlanes: counted ? 1 : 0, workers: 0, ...exactVersions(options) };
   const count = async (flag: "controlPlanes" | "workers", question: string, usual: string) => {
     const check: Check = (text = usual) =>
       /^\d{1,4}$/.test(text)
@@ -108,6 +113,12 @@ export async function answersFrom(options: InitOptions, ask: Ask): Promise<First
     answers = withAnswer(answer);
   }
   return answers;
+}
+
+function exactVersions({ talosVersion, kubernetesVersion }: InitOptions) {
+  const talos = talosVersion === undefined ? undefined : TalosVersion.resolve(talosVersion);
+  const kubernetes = kubernetesVersion && (talos ?? defaultTalosVersion).resolveKubernetes(kubernetesVersion);
+  return given({ talosVersion: talos?.toString(), kubernetesVersion: kubernetes?.toString() });
 }
 
 function refuse(problem: string | undefined): void {

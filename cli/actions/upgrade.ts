@@ -3,6 +3,7 @@ import {
   changeVersion,
   EnvironmentError,
   fileReader,
+  formatFault,
   listEnvironments,
   loadEnvironment,
   type VersionChange,
@@ -42,6 +43,7 @@ export async function upgradeTo(
   const { after, file } = change;
   const tell = (line: string) => context.stderr.write(`${line}\n`);
   for (const line of consequences(root, field, change)) tell(line);
+  for (const warning of after.warnings) tell(`Warning: ${formatFault(warning)}\n`);
   const terraform = await ownedByTerraform({ root, environment: after });
   if (flags.writeOnly || (terraform && flags.dryRun)) {
     if (!flags.dryRun) await saveTexts(root, textsOf(change));

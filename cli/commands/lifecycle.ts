@@ -41,8 +41,8 @@ export function registerUpgrade(program: Command, context: CommandContext): void
   const add = (parent: Command, word: string, field: "talosVersion" | "kubernetesVersion") => {
     const [description, example] =
       field === "talosVersion"
-        ? ["upgrade Talos, machine by machine", "v1.13.9"]
-        : ["upgrade Kubernetes, component by component", "1.36.3"];
+        ? ["upgrade Talos, machine by machine", "v1.13.9, 1.13 or latest"]
+        : ["upgrade Kubernetes, component by component", "1.36.3, 1.36 or latest"];
     return addApproval(environmentCommand(parent, word))
       .description(description)
       .requiredOption("--to <version>", `version to upgrade to, such as ${example}`)

@@ -14,6 +14,11 @@ export function registerInit(program: Command, context: CommandContext): void {
     .option("--kind <kind>", "what the machines are: simulated, libvirt, aws, metal or container")
     .option("--control-planes <count>", "number of control planes; an odd one is wise")
     .option("--workers <count>", "number of workers")
+    .option("--talos-version <version>", "Talos release, such as v1.13.9, 1.13 or latest; the exact one is written")
+    .option(
+      "--kubernetes-version <version>",
+      "Kubernetes version, such as 1.36.3, 1.36 or latest; the exact one is written",
+    )
     .option("--uri <uri>", "libvirt: the KVM host, such as qemu+ssh://root@host/system")
     .option("--cidr <network>", "libvirt: network of the machines")
     .option("--vip <address>", "libvirt: address that the control planes share")

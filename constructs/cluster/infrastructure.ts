@@ -12,6 +12,8 @@ export interface PoolRequest<Settings> {
   readonly clusterName: string;
   /** Talos release that the machines start with, such as `v1.13.9`. */
   readonly talosVersion: string;
+  /** Version contract of their configs, such as `v1.13`. */
+  readonly configContract: string;
   /** What is added to the Talos image. */
   readonly schematic: SchematicChoice;
   /** URL of an image factory. @default - the public one */

@@ -4,7 +4,7 @@ import { Construct } from "constructs";
 import { isDnsName } from "../../model/cluster-rules.ts";
 import { controlPlanePool, nodePatch, poolInAddresses, type Role } from "../../model/index.ts";
 import type { SchematicChoice } from "../../talos/image/index.ts";
-import { TalosVersion } from "../../talos/version/index.ts";
+import { Contract } from "../../talos/version/index.ts";
 import { refuse } from "../errors.ts";
 import type { MachineConfigSettings } from "../talosmith/bindings.ts";
 import type { BindingMeta } from "../terraform/index.ts";
@@ -26,6 +26,8 @@ export interface PoolOwner<Settings> extends Construct {
   readonly clusterName: string;
   /** Talos release of its machines, such as `v1.13.9`. */
   readonly talosVersion: string;
+  /** Version contract of their configs, such as `v1.13`. */
+  readonly configContract: string;
   /** What is added to the Talos image. */
   readonly schematic: SchematicChoice;
   /** URL of an image factory; undefined for the public one. */
@@ -72,7 +74,7 @@ export abstract class Pool<Settings> extends Construct {
     if (!Number.isInteger(props.count) || props.count < 0)
       refuse(this, `count is ${props.count}; expected a whole number that is not negative`);
     if (props.names !== undefined) this.#checkNames(props.names);
-    const marks = nodePatch(TalosVersion.parse(cluster.talosVersion).contract, props);
+    const marks = nodePatch(Contract.parse(cluster.configContract), props);
     this.#patches = [...(marks === undefined ? [] : [marks]), ...(props.patches ?? [])];
     const prefix = `${cluster.clusterName}-`;
     // Machines of several pools are instances of one block where they move, so that pools can't shorten their names.
@@ -86,6 +88,7 @@ export abstract class Pool<Settings> extends Construct {
     this.set = cluster.infrastructure.createMachines(this, {
       clusterName: cluster.clusterName,
       talosVersion: cluster.talosVersion,
+      configContract: cluster.configContract,
       schematic: cluster.schematic,
       imageFactory: cluster.imageFactory,
       settings: props,

@@ -16,6 +16,18 @@ export interface ClusterSettingProps {
    */
   readonly talosVersion?: string | undefined;
   /**
+   * Version contract of the machine configs, such as `v1.13`: their form, and the defaults for new clusters. Upgrades
+   * of Talos keep it; change it with `talosmith config migrate`.
+   * @default - that of the Talos version at creation
+   */
+  readonly configContract?: string | undefined;
+  /**
+   * Contract that the configs had before the last `talosmith config migrate`, which writes it. A cluster with any
+   * other contract than this or `configContract` is refused.
+   * @default - none
+   */
+  readonly previousContract?: string | undefined;
+  /**
    * Kubernetes version without `v`, such as `1.36.3`. Goes up by one minor release at a time; patch releases also go
    * back.
    * @default - the version that the Talos release brings

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { ref, type TerraformResource, TerraformStack, Token } from "cdktf";
+import { Annotations, ref, type TerraformResource, TerraformStack, Token } from "cdktf";
 import { Construct } from "constructs";
 import { patchFilesOf, type ResolvedCluster, type Role, resolveCluster } from "../../model/index.ts";
 import {
@@ -11,7 +11,7 @@ import {
 } from "../../model/settings/index.ts";
 import { given, isGiven } from "../../talos/given.ts";
 import { defaultInstallImage, type SchematicChoice } from "../../talos/image/index.ts";
-import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
+import { contractOf, defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import { checkParts, checkSection } from "../check.ts";
 import { refuse } from "../errors.ts";
 import {
@@ -70,6 +70,7 @@ export interface JoinedControlPlane {
 export class TalosCluster<Settings = object> extends Construct implements PoolOwner<Settings> {
   readonly clusterName: string;
   readonly talosVersion: string;
+  readonly configContract: string;
   /** Kubernetes version without `v`. */
   readonly kubernetesVersion: string;
   readonly infrastructure: Infrastructure<Settings>;
@@ -109,6 +110,12 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     this.imageFactory = props.airGap?.factory;
     this.#version = props.talosVersion === undefined ? defaultTalosVersion : TalosVersion.parse(props.talosVersion);
     this.talosVersion = this.#version.toString();
+    this.configContract = contractOf(props).toString();
+    const { unknown } = this.#version;
+    if (unknown !== undefined)
+      Annotations.of(this).addWarning(
+        `talosVersion is ${this.talosVersion}, newer than this talosmith knows. ${unknown}`,
+      );
     this.kubernetesVersion = props.kubernetesVersion ?? this.#version.defaultKubernetesVersion;
     this.infrastructure = props.infrastructure;
 

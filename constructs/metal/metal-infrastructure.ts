@@ -155,7 +155,10 @@ export class MetalInfrastructure extends Construct implements Infrastructure<obj
     return endpointAt(host);
   }
 
-  #render(request: MachineRequest, { clusterName, talosVersion, imageFactory }: PoolRequest<object>): RenderedMachine {
+  #render(
+    request: MachineRequest,
+    { clusterName, talosVersion, configContract, imageFactory }: PoolRequest<object>,
+  ): RenderedMachine {
     const { name, role } = request;
     const props = this.#props.machines[name];
     if (props === undefined)
@@ -174,7 +177,16 @@ export class MetalInfrastructure extends Construct implements Infrastructure<obj
     const meta = renderMeta(values, this.#props.meta ?? {}, props.meta ?? {});
     return {
       ...{ address, fingerprint, mac, link, disk },
-      patches: metalPatches({ talosVersion, machine, network, diskSelector, wipe, installDisk, imageFactory }),
+      patches: metalPatches({
+        talosVersion,
+        configContract,
+        machine,
+        network,
+        diskSelector,
+        wipe,
+        installDisk,
+        imageFactory,
+      }),
       meta: Object.keys(meta).length === 0 ? undefined : meta,
     };
   }

@@ -10,29 +10,47 @@ import { configured } from "./quorum.ts";
 /** A setting that running nodes, certificates and objects of Kubernetes carry, so that it cannot change any more. */
 interface Field {
   readonly name: string;
-  /** In the v1alpha1 document, and in the document that has it since contract 1.14. */
-  readonly paths: readonly [legacy: string, document: string];
-  /** What Talos takes where a config does not set it. @default nothing can be told */
-  readonly usual?: string;
+  /** Its value in a config; undefined where nothing can be told. */
+  readonly in: (config: MachineConfig) => string | undefined;
+  /** How it can be changed all the same. @default not at all */
+  readonly way?: string;
 }
 
+/** By its path in the v1alpha1 document, and in the document that has it since contract 1.14. */
+function setting(name: string, legacy: string, document: string, usual?: string): Field {
+  const valueIn = (config: MachineConfig) => {
+    const value = config.value(legacy) ?? config.value(document);
+    if (Array.isArray(value) && value.length > 0) return value.join(", ");
+    return typeof value === "string" && value !== "" ? value : usual;
+  };
+  return { name, in: valueIn };
+}
+
+const podCidrs = setting(
+  "the pod CIDRs",
+  "cluster.network.podSubnets",
+  "KubeNetworkConfig:podSubnets",
+  configDefaults.podSubnets.join(", "),
+);
+const serviceCidrs = setting(
+  "the service CIDRs",
+  "cluster.network.serviceSubnets",
+  "KubeNetworkConfig:serviceSubnets",
+  configDefaults.serviceSubnets.join(", "),
+);
+
+/** With the first contract that has documents for Kubernetes come defaults of new clusters that can break a workload. */
+const contract: Field = {
+  name: "the config contract",
+  in: (config) => (config.documents.has("KubeClusterConfig") ? "v1.14 or newer" : "v1.13 or older"),
+  way: "To change it: talosmith config migrate.",
+};
+
 const fields: readonly Field[] = [
-  { name: "the cluster's name", paths: ["cluster.clusterName", "KubeClusterConfig:clusterName"] },
-  {
-    name: "the DNS domain",
-    paths: ["cluster.network.dnsDomain", "KubeNetworkConfig:dnsDomain"],
-    usual: configDefaults.dnsDomain,
-  },
-  {
-    name: "the pod CIDRs",
-    paths: ["cluster.network.podSubnets", "KubeNetworkConfig:podSubnets"],
-    usual: configDefaults.podSubnets.join(", "),
-  },
-  {
-    name: "the service CIDRs",
-    paths: ["cluster.network.serviceSubnets", "KubeNetworkConfig:serviceSubnets"],
-    usual: configDefaults.serviceSubnets.join(", "),
-  },
+  setting("the cluster's name", "cluster.clusterName", "KubeClusterConfig:clusterName"),
+  setting("the DNS domain", "cluster.network.dnsDomain", "KubeNetworkConfig:dnsDomain", configDefaults.dnsDomain),
+  podCidrs,
+  serviceCidrs,
 ];
 
 /**
@@ -46,8 +64,8 @@ export function immutableFindings(desired: DesiredCluster, observed: ObservedClu
     const running = state?.config;
     // Equal configs need no reading; of one that cannot be read nothing is known.
     if (running === undefined || running.text === machine.config.text || running.problem !== undefined) continue;
-    for (const field of fields) {
-      const [before, after] = [settingOf(running, field), settingOf(machine.config, field)];
+    for (const field of desired.previousContract === undefined ? [...fields, contract] : fields) {
+      const [before, after] = [field.in(running), field.in(machine.config)];
       if (before === undefined || after === undefined || before === after) continue;
       const key = [field.name, before, after].join("\n");
       const change = changes.get(key) ?? { field, before, after, machines: [] };
@@ -58,7 +76,7 @@ export function immutableFindings(desired: DesiredCluster, observed: ObservedClu
   return refused.map(({ field, before, after, machines }) => ({
     severity: "error",
     message: `${field.name} cannot change in a running cluster: it is ${before} and would become ${after} (${machines.join(", ")})`,
-    hint: `Set it back to ${before}, in the file or in the patch that changes it, or create another cluster.`,
+    hint: `Set it back to ${before}, in the file or in the patch that changes it. ${field.way ?? "Otherwise create another cluster."}`,
   }));
 }
 
@@ -69,16 +87,16 @@ export function immutableFindings(desired: DesiredCluster, observed: ObservedClu
 export function overlapFindings(desired: DesiredCluster, observed: ObservedCluster): readonly Finding[] {
   const first = desired.machines.find(({ role }) => role === "controlplane");
   if (first === undefined) return [];
-  const [podCidrs = [], serviceCidrs = []] = fields
-    .slice(2)
-    .map((field) => settingOf(first.config, field)?.split(", "));
+  const networks = (field: Field) => field.in(first.config)?.split(", ") ?? [];
   const nodes = desired.machines.map(({ name, address }) => ({ cidr: address, what: `${name}'s address` }));
   const { podsAndServicesApart, nodesApart } = settingRules;
   const severity = [...observed.machines.values()].some((machine) => configured(machine)) ? "warning" : "error";
   return [podsAndServicesApart, nodesApart].flatMap((rule) =>
-    rule({ podCidrs, serviceCidrs, nodes }).map(({ path, found, expected, hint }) => {
-      return { severity, message: `${settingPath(path)}: found ${found}, expected ${expected}`, hint };
-    }),
+    rule({ podCidrs: networks(podCidrs), serviceCidrs: networks(serviceCidrs), nodes }).map(
+      ({ path, found, expected, hint }) => {
+        return { severity, message: `${settingPath(path)}: found ${found}, expected ${expected}`, hint };
+      },
+    ),
   );
 }
 
@@ -89,12 +107,6 @@ function isInUse(field: Field, value: string, observed: ObservedCluster): boolea
     return config === undefined ? [] : [{ role: machine.role, config }];
   });
   const planes = machines.filter(({ role }) => role === "controlplane");
-  const using = (some: typeof machines) => some.filter(({ config }) => settingOf(config, field) === value).length;
+  const using = (some: typeof machines) => some.filter(({ config }) => field.in(config) === value).length;
   return planes.length === 0 ? using(machines) > 0 : using(planes) * 2 > planes.length;
-}
-
-function settingOf(config: MachineConfig, { paths: [legacy, document], usual }: Field): string | undefined {
-  const value = config.value(legacy) ?? config.value(document);
-  if (Array.isArray(value) && value.length > 0) return value.join(", ");
-  return typeof value === "string" && value !== "" ? value : usual;
 }

@@ -49,6 +49,7 @@ export class Rendering implements Renderable {
       deletionProtection: _protection,
       trustOnFirstUse: _trust,
       configSource: _source,
+      previousContract: _previous,
       ...options
     } = spec;
     this.#spec = spec;
@@ -108,11 +109,12 @@ export class Rendering implements Renderable {
 /** The cluster without configs: what can be said before there are secrets. */
 export function outlineOf(spec: ClusterSpec): DesiredCluster {
   const { name, endpoint, talosVersion, talosEndpoints, kubernetesVersion, cni, leaving = [] } = spec;
-  const { deletionProtection, trustOnFirstUse = false, configSource } = spec;
+  const { deletionProtection, trustOnFirstUse = false, configSource, contract, previousContract } = spec;
   return {
     name,
     endpoint,
     talosVersion,
+    contract,
     trustOnFirstUse,
     kubernetesVersion: kubernetesVersion.toString().replace(/^v/, ""),
     nodesBecomeReady: cni?.name !== "none",
@@ -121,7 +123,7 @@ export function outlineOf(spec: ClusterSpec): DesiredCluster {
       ...given({ fingerprint, meta }),
     })),
     leaving: [...leaving].sort(byRoleAndName).map(({ name, role, address }) => ({ name, role, address })),
-    ...given({ talosEndpoints, configSource, deletionProtection: deletionProtection || undefined }),
+    ...given({ talosEndpoints, configSource, previousContract, deletionProtection: deletionProtection || undefined }),
     caFingerprint: "",
   };
 }
@@ -148,8 +150,14 @@ function specFaults(spec: ClusterSpec): string[] {
   for (const { name } of spec.machines)
     if (name.length > 63)
       faults.push(`the machine name "${name}" is of ${name.length} characters, expected at most 63`);
-  for (const rule of [...Object.values(valueRules), settingRules.kubespanDiscovers])
-    for (const { path, found, expected } of rule(settingsIn(clusterSettings, { ...spec })))
+  const settings = {
+    ...settingsIn(clusterSettings, { ...spec }),
+    talosVersion: spec.talosVersion.toString(),
+    configContract: spec.contract.toString(),
+  };
+  const { kubespanDiscovers, talosReadsContract } = settingRules;
+  for (const rule of [...Object.values(valueRules), kubespanDiscovers, talosReadsContract])
+    for (const { path, found, expected } of rule(settings))
       faults.push(`${settingPath(path)}: found ${found}, expected ${expected}`);
   for (const { name, meta = {} } of spec.machines)
     for (const key of Object.keys(meta))

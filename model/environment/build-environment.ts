@@ -2,7 +2,7 @@
 import { stringify } from "yaml";
 import type * as z from "zod";
 import { given } from "../../talos/given.ts";
-import { TalosVersion } from "../../talos/version/index.ts";
+import { contractOf, TalosVersion } from "../../talos/version/index.ts";
 import { type Data, dataAt, isData } from "../../talos/yaml/index.ts";
 import type { Patches } from "../resolve-cluster.ts";
 import { rulesFor, type Violation, violationsOf } from "../rules/index.ts";
@@ -12,6 +12,7 @@ import type { Environment } from "./environment.ts";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
 import { miscounts, withCounts } from "./metal.ts";
+import type { RecordedFacts } from "./recorded-state.ts";
 
 /** What a workers-only environment may say of the cluster itself; the rest is the other environment's to say. */
 const ownOfWorkers: ReadonlySet<string> = new Set([
@@ -31,6 +32,8 @@ export interface BuildInput {
   /** All of it, references resolved. */
   readonly data: Data;
   readonly joins: Environment | undefined;
+  /** What a local Terraform state says of the cluster. */
+  readonly recorded: RecordedFacts;
   readonly layers: Layers;
   readonly faults: Fault[];
   readonly warnings: Fault[];
@@ -46,6 +49,7 @@ export function buildEnvironment(input: BuildInput): Environment {
   if (workersOnly) refuseClusterSettings(input);
   const { kind, infrastructure, failed, common } = parsed;
   const { cluster, secrets, backup, ...others } = common;
+  const recorded = others.backend.kind === "local" ? input.recorded : {};
   if (kind === "metal") faults.push(...miscounts(parsed, layers));
   const { controlPlane, workers } = kind === "metal" ? withCounts(parsed) : parsed;
   // Kind and sections belong together: all of them were checked by this kind's schema.
@@ -53,7 +57,7 @@ export function buildEnvironment(input: BuildInput): Environment {
     name,
     file: input.file,
     kind,
-    cluster: completeCluster(name, withMachinePatches(cluster, infrastructure), joins),
+    cluster: completeCluster(name, withMachinePatches(cluster, infrastructure), joins, recorded.contract),
     infrastructure,
     controlPlane: controlPlane && withPatchTexts(controlPlane),
     workers: workers.map(withPatchTexts),
@@ -162,6 +166,7 @@ function completeCluster(
   name: string,
   section: ClusterSection,
   joins: Environment | undefined,
+  recordedContract: string | undefined,
 ): Environment["cluster"] {
   const { patches: own, ...rest } = section;
   const patches: Patches = {
@@ -180,6 +185,7 @@ function completeCluster(
     ...rest,
     name: rest.name ?? name,
     kubernetesVersion: kubernetesVersion.replace(/^v/, ""),
+    configContract: rest.configContract ?? recordedContract ?? contractOf(rest).toString(),
     patches,
   };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { nearestWord } from "../../talos/nearest-word.ts";
+import { newestKubernetesOf, newestTalosOf } from "../../talos/version/index.ts";
 import { dataAt } from "../../talos/yaml/index.ts";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
@@ -87,8 +88,11 @@ function fromIssue(issue: Issue, schema: z.ZodType, base: Path, layers: Layers):
     const words = { found: `the key ${path.at(-1)}`, expected, hint: "Change the key." };
     return [layers.fault(path, words, { part: "key" })];
   }
-  const found = formatFound(issue.input);
-  const hint = hintFor(issue, found);
+  const node = layers.findNode(path)?.node;
+  // A number as it is written: 1.10 means more than the 1.1 that it is read as.
+  const written = node?.kind === "scalar" ? node.text : undefined;
+  const found = (typeof issue.input === "number" ? written : undefined) ?? formatFound(issue.input);
+  const hint = versionHint(String(path.at(-1)), written) ?? hintFor(issue, found);
   return [layers.fault(path, { found, expected: issue.message, hint })];
 }
 
@@ -120,6 +124,17 @@ function hintFor(issue: Issue, found: string): string {
     return `Make it a list: [${found}].`;
   const near = typeof input === "string" ? nearestWord(input, issue.message.split(/ or |, /)) : undefined;
   return near === undefined ? changeIt : `Did you mean ${near}?`;
+}
+
+/** The line to write in place of a version that names only a minor release. */
+function versionHint(key: string, written = ""): string | undefined {
+  const exact =
+    key === "talosVersion"
+      ? newestTalosOf(written)
+      : key === "kubernetesVersion"
+        ? newestKubernetesOf(written)
+        : undefined;
+  return exact && `Write ${key}: ${exact}.`;
 }
 
 /** For an amount without a unit, or with one that is spelled in another way. */

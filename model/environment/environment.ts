@@ -26,9 +26,11 @@ type ControlPlane<K extends Kind = Kind> = Complete<z.output<(typeof kinds)[K]["
 type WorkerPool<K extends Kind = Kind> = Complete<z.output<(typeof kinds)[K]["worker"]>>;
 type Infrastructure<K extends Kind = Kind> = z.output<(typeof kinds)[K]["infrastructure"]>;
 
-type Cluster = Omit<ClusterSection, "name" | "kubernetesVersion" | "patches"> & {
+type Cluster = Omit<ClusterSection, "name" | "kubernetesVersion" | "configContract" | "patches"> & {
   readonly name: string;
   readonly kubernetesVersion: string;
+  /** The file's; else that of the cluster in its local Terraform state; else that of the Talos version. */
+  readonly configContract: string;
   readonly patches: Patches;
 };
 

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { Kind } from "../schema/index.ts";
 import { EnvironmentError } from "./fault.ts";
-import { parseEnvironment } from "./parse-environment.ts";
+import { environmentFile, parseEnvironment } from "./parse-environment.ts";
+import { YamlSource } from "./yaml-source.ts";
 
 /** What a first environment file is made from; few things, because everything else has a default. */
 export interface FirstEnvironment {
   readonly kind: Kind;
   readonly controlPlanes: number;
   readonly workers: number;
+  /** Exact. @default that of base.yaml, else the release that talosmith was tested with */
+  readonly talosVersion?: string;
+  /** Exact. @default that of base.yaml, else the one that the Talos release brings */
+  readonly kubernetesVersion?: string;
   /** libvirt: the KVM host. */
   readonly uri?: string;
   /** libvirt: the machines' network. */
@@ -58,18 +64,64 @@ export const schemaPaths = {
   project: "../node_modules/talosmith/schemas/environment.schema.json",
 } as const;
 
+interface Surroundings {
+  /** @default project */
+  readonly schema?: keyof typeof schemaPaths;
+  /** The text of environments/base.yaml, where there is one. */
+  readonly base?: string | undefined;
+}
+
 /** The text of a first environment file: short, and every line worth changing. */
-export function firstEnvironment(answers: FirstEnvironment, where: keyof typeof schemaPaths = "project"): string {
-  const header = `# yaml-language-server: $schema=${schemaPaths[where]}`;
-  if (answers.kind === "metal") return `${header}\ninfrastructure:\n${metal(answers)}`;
-  const pool = (count: number) => (count === 0 ? "workers: []\n" : `workers:\n  - count: ${count}\n`);
-  return `${header}
-infrastructure:
-${infrastructure(answers)}
+export function firstEnvironment(
+  answers: FirstEnvironment,
+  { schema = "project", base = "" }: Surroundings = {},
+): string {
+  const start = `# yaml-language-server: $schema=${schemaPaths[schema]}\n${cluster(answers, base)}\ninfrastructure:\n`;
+  if (answers.kind === "metal") return `${start}${metal(answers)}`;
+  const workers =
+    answers.workers === 0 ? "workers: []\n" : `workers:\n  - count: ${answers.workers}\n${marks("    # ")}`;
+  return `${start}${infrastructure(answers)}
 controlPlane:
   count: ${answers.controlPlanes}
 
-${pool(answers.workers)}`;
+${workers}`;
+}
+
+/**
+ * Versions and contract are written down, so that a newer talosmith changes nothing by itself; where base.yaml has one, it is
+ * that of all environments. Below them what people look for first, as comments.
+ */
+function cluster({ talosVersion, kubernetesVersion }: FirstEnvironment, base: string): string {
+  const shared = YamlSource.parse(environmentFile("base"), base);
+  const inBase = (field: string) => {
+    const node = shared.node(["cluster", field]);
+    return node?.kind === "scalar" ? node.text : undefined;
+  };
+  const talos = TalosVersion.parse(talosVersion ?? inBase("talosVersion") ?? defaultTalosVersion.toString());
+  const given = { talosVersion, kubernetesVersion, configContract: undefined };
+  const usual = {
+    talosVersion: talos.toString(),
+    kubernetesVersion: talos.defaultKubernetesVersion,
+    configContract: talos.contract.toString(),
+  };
+  const pinned = (["talosVersion", "kubernetesVersion", "configContract"] as const).flatMap((field) => {
+    const value = given[field] ?? (inBase(field) === undefined ? usual[field] : undefined);
+    return value === undefined ? [] : [`  ${field}: ${value}`];
+  });
+  const examples = [
+    "endpoint: https://k8s.example.com:6443",
+    "patches:",
+    "  all:",
+    '    - machine: { sysctls: { vm.max_map_count: "262144" } }',
+  ];
+  // A section of comments alone is one itself: empty, it would hide that of base.yaml.
+  const [section, comment] = pinned.length === 0 ? ["# cluster:", "#   "] : ["cluster:", "  # "];
+  return [section, ...pinned, ...examples.map((line) => comment + line)].map((line) => `${line}\n`).join("");
+}
+
+/** Labels and taints of a pool. */
+function marks(indent: string): string {
+  return `${indent}labels: { tier: web }\n${indent}taints: { dedicated: "web:NoSchedule" }\n`;
 }
 
 /** Machines say themselves what they are, so there are no counts. */
@@ -86,7 +138,8 @@ function metal({ controlPlaneAddresses = [], workerAddresses = [] }: FirstEnviro
     ...machines(controlPlaneAddresses, "cp", "controlplane"),
     ...machines(workerAddresses, "w", "worker"),
   ];
-  return lines.map((line) => `${line}\n`).join("");
+  const pool = workerAddresses.length === 0 ? "" : `\n# workers:\n#   - name: w\n${marks("#     ")}`;
+  return lines.map((line) => `${line}\n`).join("") + pool;
 }
 
 /** Why the first answer is trusted in the files that we write, and what it means. */

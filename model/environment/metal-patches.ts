@@ -3,12 +3,13 @@ import ipaddr from "ipaddr.js";
 import { stringify } from "yaml";
 import { filled, given } from "../../talos/given.ts";
 import { chosenSchematic, installerReference, type SchematicChoice, schematicId } from "../../talos/image/index.ts";
-import { type Contract, TalosVersion } from "../../talos/version/index.ts";
+import { Contract, TalosVersion } from "../../talos/version/index.ts";
 import type { DiskSelector, MetalMachineSettings, MetalNetwork } from "./metal.ts";
 
 /** What a machine's own config patches are made from. */
 export interface MetalMachineInput {
   readonly talosVersion: string;
+  readonly configContract: string;
   readonly machine: Pick<
     MetalMachineSettings,
     "address" | "role" | "disk" | "diskSelector" | "image" | "schematic" | "wipe" | "link" | "mac"
@@ -24,7 +25,7 @@ export interface MetalMachineInput {
 
 /** The config patches that put a machine's disk, image and network settings into its config, in the form it reads. */
 export function metalPatches(input: MetalMachineInput): readonly string[] {
-  const { contract } = TalosVersion.parse(input.talosVersion);
+  const contract = Contract.parse(input.configContract);
   const network = contract.networkDocuments ? networkDocuments(input) : legacyNetwork(input);
   return [...installPatches(contract, input), ...network].map((document) =>
     typeof document === "string" ? document : stringify(document, { lineWidth: 0 }),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { Contract } from "../../talos/version/index.ts";
 import { type Data, isData } from "../../talos/yaml/index.ts";
+import { isContract } from "../cluster-rules.ts";
 import { environmentName, sections } from "../schema/index.ts";
 import { buildEnvironment } from "./build-environment.ts";
 import { unknownKey } from "./check.ts";
@@ -9,7 +11,7 @@ import { EnvironmentError, type Fault } from "./fault.ts";
 import { Layers } from "./layers.ts";
 import { mergeWithKnownKind } from "./merge.ts";
 import { formatFound } from "./path.ts";
-import { recordedFacts } from "./recorded-state.ts";
+import { type RecordedFacts, recordedContract, recordedFacts } from "./recorded-state.ts";
 import { type ReadFile, type ReferenceContext, resolveReferences } from "./references.ts";
 import { YamlSource } from "./yaml-source.ts";
 
@@ -48,18 +50,23 @@ function parseJoining(name: string, read: ReadFile, joining: readonly string[], 
   const merged = mergeWithKnownKind((base?.value ?? {}) as Data, own.value as Data, layers, faults);
   const joins = joinedEnvironment([...joining, name], merged, { read, layers, faults, options });
   const data = resolveReferences(merged, { read, layers, faults });
+  const recorded = {
+    ...recordedContract(read(`state/${name}.machines.json`) ?? ""),
+    ...recordedFacts(read(`state/${name}.tfstate`) ?? ""),
+  };
   const environment = buildEnvironment({
     name,
     file: own.file,
     own: own.value as Data,
     data,
     joins,
+    recorded,
     layers,
     faults,
     warnings,
     broken: options.existing ? warnings : faults,
   });
-  refuseChanges(environment, { read, layers, faults }, options.existing ? warnings : faults);
+  refuseChanges(environment, recorded, { layers, faults }, options.existing ? warnings : faults);
   if (faults.length > 0) throw new EnvironmentError(name, faults);
   return environment;
 }
@@ -82,24 +89,37 @@ function misnamed(name: string): Fault {
 }
 
 /** Holds a cluster that is there, by its local state, against what the file now says of it. */
-function refuseChanges(environment: Environment, { read, layers, faults }: ReferenceContext, broken: Fault[]): void {
+function refuseChanges(
+  environment: Environment,
+  recorded: RecordedFacts,
+  { layers, faults }: Pick<ReferenceContext, "layers" | "faults">,
+  broken: Fault[],
+): void {
   if (environment.backend.kind !== "local") return;
-  const recorded = recordedFacts(read(`state/${environment.name}.tfstate`) ?? "");
-  const { kind, cluster } = environment;
+  const { name, kind, cluster } = environment;
+  const never = "This cannot change while the cluster lives. Change it back, or destroy the cluster first.";
+  const migrated = recorded.contract === cluster.previousContract;
   const changes = [
     // Machines of another kind cannot even be removed by what the file says.
-    { path: ["infrastructure", "kind"], before: recorded.kind, now: kind, into: faults },
-    { path: ["cluster", "domain"], before: recorded.domain, now: cluster.domain, into: broken },
+    { path: ["infrastructure", "kind"], before: recorded.kind, now: kind, into: faults, hint: never },
+    { path: ["cluster", "domain"], before: recorded.domain, now: cluster.domain, into: broken, hint: never },
+    {
+      path: ["cluster", "configContract"],
+      before: migrated ? undefined : recorded.contract,
+      now: cluster.configContract,
+      into: broken,
+      hint: contractHint(name, recorded.contract, cluster.configContract),
+    },
   ];
-  for (const { path, before, now, into } of changes)
+  for (const { path, before, now, into, hint } of changes)
     if (before !== undefined && before !== now)
-      into.push(
-        layers.fault(path, {
-          found: now,
-          expected: `${before}, which the running cluster has`,
-          hint: "This cannot change while the cluster lives. Change it back, or destroy the cluster first.",
-        }),
-      );
+      into.push(layers.fault(path, { found: now, expected: `${before}, which the running cluster has`, hint }));
+}
+
+function contractHint(name: string, before: string | undefined, now: string): string {
+  const back = `Set it to ${before}: an upgrade of Talos keeps it.`;
+  const isNewer = before !== undefined && isContract(now) && Contract.parse(before).compare(Contract.parse(now)) < 0;
+  return isNewer ? `${back} To change it: talosmith config migrate ${name} --to ${now}` : back;
 }
 
 function missingHint(file: string, known: readonly string[]): string {

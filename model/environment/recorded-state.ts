@@ -4,12 +4,15 @@ import * as z from "zod";
 import { configDefaults } from "../../talos/config-defaults.ts";
 import { given } from "../../talos/given.ts";
 import { jsonIn } from "../../talos/plain-text.ts";
+import { contractOf } from "../../talos/version/index.ts";
 import type { Kind } from "../schema/index.ts";
 
-/** What a Terraform state tells of an environment that must not change while the cluster lives. */
+/** What the record of a deploy tells of an environment that must not change while the cluster lives. */
 export interface RecordedFacts {
   readonly kind?: Kind;
   readonly domain?: string;
+  /** Config contract; of states that have none yet, that of their Talos version. */
+  readonly contract?: string;
 }
 
 const stateSchema = z.object({
@@ -21,6 +24,20 @@ const stateSchema = z.object({
     }),
   ),
 });
+
+const clusterSchema = z.object({
+  dns_domain: z.string().nullish(),
+  config_contract: z.string().nullish(),
+  talos_version: z.string().nullish(),
+});
+
+/** What a deploy without Terraform writes down of metal machines. */
+const machinesSchema = z.object({ contract: z.string() });
+
+/** The facts in such a record. */
+export function recordedContract(text: string): Pick<RecordedFacts, "contract"> {
+  return given({ contract: machinesSchema.safeParse(jsonIn(text)).data?.contract });
+}
 
 type Recorded = z.output<typeof stateSchema>["resources"];
 
@@ -40,8 +57,17 @@ export function recordedFacts(text: string): RecordedFacts {
   const managed = state.data.resources.filter(({ mode, instances }) => mode === "managed" && instances.length > 0);
   const cluster = managed.find(({ type }) => type === "talosmith_cluster")?.instances[0]?.attributes;
   const kind = kindOfMembers(managed) ?? kindOfStack(managed, cluster !== undefined);
-  const domain = z.object({ dns_domain: z.string().nullish() }).safeParse(cluster);
-  return given({ kind, domain: domain.data && (domain.data.dns_domain ?? configDefaults.dnsDomain) });
+  const recorded = clusterSchema.safeParse(cluster).data;
+  return given({
+    kind,
+    domain: recorded && (recorded.dns_domain ?? configDefaults.dnsDomain),
+    contract: recorded && contractOfRecorded(recorded),
+  });
+}
+
+function contractOfRecorded({ config_contract, talos_version }: z.output<typeof clusterSchema>): string | undefined {
+  if (config_contract) return config_contract;
+  return talos_version ? contractOf({ talosVersion: talos_version }).toString() : undefined;
 }
 
 const memberSchema = z.object({ machine_id: z.string(), address: z.string() });

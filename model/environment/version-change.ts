@@ -2,7 +2,7 @@
 
 import { isMap, isSeq, parseDocument } from "yaml";
 import { TalosError } from "../../talos/errors.ts";
-import { KubernetesVersion, TalosVersion } from "../../talos/version/index.ts";
+import { KubernetesVersion, newestKubernetesOf, TalosVersion } from "../../talos/version/index.ts";
 import { parseYamlDocument } from "../../talos/yaml/index.ts";
 import { editValue } from "./edit-value.ts";
 import { controlPlanePool, type Environment } from "./environment.ts";
@@ -24,12 +24,15 @@ export interface VersionChange {
 
 /**
  * What to write so that an environment gets a newer version: in the file where the version stands, and nothing else.
- * Throws when the way from the version of now to that one is not supported.
+ * `1.14` and `latest` become the newest exact version known. Throws when the way from the version of now to that one is not supported.
  */
 export function changeVersion(name: string, field: VersionField, version: string, read: ReadFile): VersionChange {
   const before = parseEnvironment(name, read);
-  const to =
-    field === "talosVersion" ? TalosVersion.parse(version).toString() : KubernetesVersion.parse(version).toString();
+  const to = (
+    field === "talosVersion"
+      ? TalosVersion.resolve(version)
+      : TalosVersion.parse(before.cluster.talosVersion).resolveKubernetes(version)
+  ).toString();
   if (field === "kubernetesVersion" && before.joins !== undefined) {
     throw new TalosError("failed-precondition", `${name} takes its Kubernetes version from ${before.joins.name}`, {
       hint: `Upgrade that one: talosmith upgrade k8s ${before.joins.name} --to ${to}`,
@@ -94,7 +97,7 @@ function checkKubernetes({ name, cluster }: Environment, version: string): void 
   if (to.compare(from) < 0) throw goingDown(name, "Kubernetes", from, to);
   if (!from.canUpgradeTo(to)) {
     throw new TalosError("failed-precondition", `unsupported upgrade path ${from} -> ${to}`, {
-      hint: `Kubernetes goes up by one minor release at a time: to a 1.${from.minor + 1} first.`,
+      hint: `Kubernetes goes up by one minor release at a time: to ${newestKubernetesOf(`1.${from.minor + 1}`) ?? `a 1.${from.minor + 1}`} first.`,
     });
   }
   TalosVersion.parse(cluster.talosVersion).requireKubernetes(version);

@@ -118,6 +118,7 @@ export const settingsRules = { offlineDiscovery, onlyNodeId, ruleNamesUnique } a
 export const clusterRules = {
   podsAndServicesApart: ofCluster(settingRules.podsAndServicesApart),
   kubespanDiscovers: ofCluster(settingRules.kubespanDiscovers),
+  talosReadsContract: ofCluster(settingRules.talosReadsContract),
 } as const satisfies Rules;
 
 /** Needs to know the infrastructure, too. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { KubernetesVersion, TalosVersion } from "../../talos/version/index.ts";
+import { KubernetesVersion, newestTalosOf, TalosVersion } from "../../talos/version/index.ts";
 import { controlPlanePool, machinesOf, poolInAddresses } from "../environment/environment.ts";
 import { firstContactOf, firstContactProblem } from "../environment/first-contact.ts";
 import { addonRules } from "./addons.ts";
@@ -25,6 +25,17 @@ const supportedKubernetes: Rule = ({ cluster }) => {
     expected: `a Kubernetes version that Talos ${talos.toString()} runs, such as ${talos.defaultKubernetesVersion}`,
     hint: "Change one of the two versions, or leave kubernetesVersion out.",
     also: ["cluster", "talosVersion"],
+  });
+};
+
+const knownTalos: Rule = ({ cluster }) => {
+  const talos = TalosVersion.parse(cluster.talosVersion);
+  if (talos.unknown === undefined) return [];
+  return warning({
+    path: ["cluster", "talosVersion"],
+    found: cluster.talosVersion,
+    expected: `a release that this talosmith knows, up to ${newestTalosOf("latest")}`,
+    hint: talos.unknown,
   });
 };
 
@@ -102,6 +113,7 @@ const patchedMachinesExist: Rule = (environment) => {
 export const commonRules = {
   oddControlPlanes,
   supportedKubernetes,
+  knownTalos,
   credentialsInState,
   poolNamesUnique,
   poolAddressesDiffer,

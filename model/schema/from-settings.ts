@@ -4,6 +4,7 @@ import * as z from "zod";
 import type { Form, Setting, SettingName, Settings, SettingType, ValuesOf } from "../settings/index.ts";
 import {
   anyCidr,
+  configContract,
   count,
   cron,
   dnsName,
@@ -23,6 +24,7 @@ const forms: Readonly<Record<Form, z.ZodType<string>>> = {
   name,
   talosVersion,
   kubernetesVersion,
+  configContract,
   endpoint,
   dnsName,
   cidr: anyCidr,

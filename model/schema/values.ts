@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ipaddr from "ipaddr.js";
 import * as z from "zod";
-import { KubernetesVersion, TalosVersion } from "../../talos/version/index.ts";
-import { isCidr, isDnsName, isHostOrAddress } from "../cluster-rules.ts";
+import { KubernetesVersion, newestKubernetesOf, newestTalosOf, TalosVersion } from "../../talos/version/index.ts";
+import { contractNoun, isCidr, isContract, isDnsName, isHostOrAddress } from "../cluster-rules.ts";
 import { isCron, isTimeZone } from "../cron.ts";
 import { Cidr } from "../environment/cidr.ts";
 import { parseSize } from "../environment/quantity.ts";
@@ -25,8 +25,25 @@ function text(noun: string, test: (value: string) => boolean): z.ZodString {
   return z.string({ error: noun }).refine(test, { error: noun });
 }
 
-export const talosVersion = text("a known Talos version such as v1.13.9", accepts(TalosVersion.parse));
-export const kubernetesVersion = text("a Kubernetes version such as 1.36.3", accepts(KubernetesVersion.parse));
+/** Text that is a version; where it names only a minor release, the example is the version to write. */
+function version(
+  noun: string,
+  parse: (text: string) => unknown,
+  newestOf: (text: string) => string | undefined,
+  example: string,
+) {
+  const error = ({ input }: { readonly input?: unknown }) => `${noun}, such as ${newestOf(String(input)) ?? example}`;
+  return z.string({ error }).refine(accepts(parse), { error });
+}
+
+export const talosVersion = version("an exact Talos version from 1.9 on", TalosVersion.parse, newestTalosOf, "v1.13.9");
+export const kubernetesVersion = version(
+  "an exact Kubernetes version",
+  KubernetesVersion.parse,
+  newestKubernetesOf,
+  "1.36.3",
+);
+export const configContract = text(contractNoun, isContract);
 
 /** What may name a cluster or a pool: the beginning of host names and of Terraform addresses. */
 export const name = text(

@@ -30,6 +30,20 @@ export const clusterSettings = {
     otherwise: "the newest release that this talosmith was tested with",
     description: "Talos release of the machines, such as `v1.13.9`. Goes up only; machines are upgraded one by one.",
   },
+  configContract: {
+    type: text("configContract"),
+    attribute: "config_contract",
+    otherwise: "that of the Talos version at creation",
+    description:
+      "Version contract of the machine configs, such as `v1.13`: their form, and the defaults for new clusters. Upgrades of Talos keep it; change it with `talosmith config migrate`.",
+  },
+  previousContract: {
+    type: text("configContract"),
+    attribute: "previous_contract",
+    otherwise: "none",
+    description:
+      "Contract that the configs had before the last `talosmith config migrate`, which writes it. A cluster with any other contract than this or `configContract` is refused.",
+  },
   kubernetesVersion: {
     type: text("kubernetesVersion"),
     attribute: "kubernetes_version",

@@ -9,6 +9,7 @@ export type Form =
   | "name"
   | "talosVersion"
   | "kubernetesVersion"
+  | "configContract"
   | "endpoint"
   | "dnsName"
   | "cidr"

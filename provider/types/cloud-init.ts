@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { rm } from "node:fs/promises";
+import { clusterSettings, givenIn } from "../../model/settings/index.ts";
 import { readIfThere } from "../../talos/atomic-file.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import {
@@ -97,9 +98,11 @@ export const cloudInit: Resource<Schema, Client> = {
   },
 
   async create({ planned, client }) {
-    const talosVersion = planned.machine_config?.talos_version;
+    const { machine_config: config } = planned;
     const secrets =
-      talosVersion === undefined ? undefined : await client.secrets.forCreate({ talosVersion, throwaway: false });
+      config === null
+        ? undefined
+        : await client.secrets.forCreate({ ...givenIn(clusterSettings, config), throwaway: false });
     return apply(planned, client, secrets);
   },
 
@@ -161,7 +164,7 @@ async function wholeConfig(
   secrets: SecretsBundle,
 ): Promise<string> {
   const at = path("machine_config").attribute("patch_files");
-  const files = await patchesOfFiles(client, input.patch_files ?? [], input.talos_version, at);
+  const files = await patchesOfFiles(client, input.patch_files ?? [], input, at);
   return renderConfig(input, secrets, files);
 }
 

@@ -21,7 +21,8 @@ export type SecretsSource =
   | { readonly kind: "unknown" };
 
 export interface CreateOptions {
-  readonly talosVersion: string;
+  readonly talosVersion?: string | undefined;
+  readonly configContract?: string | undefined;
   /** Nothing of value can come of this cluster, such as one of simulated machines. */
   readonly throwaway: boolean;
 }
@@ -79,7 +80,7 @@ export class ClusterSecrets {
     const found = await this.find();
     if (found !== undefined) return found;
     if (this.#source.kind !== "file") throw noSource();
-    const [{ ensureStored }, { TalosVersion }, { systemClock, systemEntropy }] = await Promise.all([
+    const [{ ensureStored }, { contractOf }, { systemClock, systemEntropy }] = await Promise.all([
       import("../../talos/secrets/index.ts"),
       import("../../talos/version/index.ts"),
       import("../../talos/clock.ts"),
@@ -89,7 +90,7 @@ export class ClusterSecrets {
       file: this.#source.path,
       throwaway: options.throwaway,
       env: this.#environment,
-      contract: TalosVersion.parse(options.talosVersion).contract,
+      contract: contractOf(options),
       clock: systemClock,
       entropy: systemEntropy,
     });

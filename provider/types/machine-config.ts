@@ -48,7 +48,7 @@ export const machineConfig: DataSource<typeof attributes, Client> = {
   async read({ config, client, diagnostics }) {
     const { MachineConfig, redactConfig } = await import("../../talos/config/index.ts");
     const secrets = await client.secrets.of(null);
-    const files = await patchesOfFiles(client, config.patch_files ?? [], config.talos_version, path("patch_files"));
+    const files = await patchesOfFiles(client, config.patch_files ?? [], config, path("patch_files"));
     if (config.include_secrets)
       diagnostics.warning({
         summary: "Secrets in the state",

@@ -164,6 +164,7 @@ async function surroundingsAsToldBy(
     ]),
   );
   const facts = readMachineFacts(config ?? "");
+  const talosVersion = TalosVersion.parse(version.tag);
   // Whether they answer is seen when they are looked at; a leave asks nothing else of them.
   const others = known.machines
     .filter((machine) => machine.role === "controlplane" && machine.name !== name)
@@ -173,7 +174,8 @@ async function surroundingsAsToldBy(
     endpoint: facts.endpoint,
     ...through(talos_endpoints),
     configSource: configSourceOf(config_source) ?? "api",
-    talosVersion: TalosVersion.parse(version.tag),
+    talosVersion,
+    contract: talosVersion.contract,
     kubernetesVersion: facts.kubernetesVersion,
     trustOnFirstUse: false,
     nodesBecomeReady: false,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHmac } from "node:crypto";
+import { clusterSettings, givenIn } from "../../model/settings/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import { type AttributePath, DiagnosticError, type Diagnostics, isUnknown, path } from "../framework/index.ts";
 import type { Client } from "./client.ts";
@@ -15,13 +16,13 @@ export class MissingPatchFile extends DiagnosticError {}
 export async function patchesOfFiles(
   client: Client,
   files: readonly string[],
-  talosVersion: string,
+  cluster: Pick<ClusterInput, "talos_version" | "config_contract">,
   at: AttributePath,
 ): Promise<readonly string[]> {
   const { patchOfFile } = await import("../../talos/config/index.ts");
   const { parsePatchFile } = await import("../../talos/disk-key-file.ts");
-  const { TalosVersion } = await import("../../talos/version/index.ts");
-  const { contract } = TalosVersion.parse(talosVersion);
+  const { contractOf } = await import("../../talos/version/index.ts");
+  const contract = contractOf(givenIn(clusterSettings, cluster));
   return Promise.all(
     files.map(async (name, index) => {
       const path = at.index(index);
@@ -91,7 +92,7 @@ export async function withPatchFiles(input: ClusterInput, client: Client): Promi
     Object.entries(input.machines).map(async ([name, machine]) => {
       if (machine.patch_files === null) return [name, machine] as const;
       const at = path("machines").key(name).attribute("patch_files");
-      const texts = await patchesOfFiles(client, machine.patch_files, input.talos_version, at);
+      const texts = await patchesOfFiles(client, machine.patch_files, input, at);
       return [name, { ...machine, patches: [...(machine.patches ?? []), ...texts] }] as const;
     }),
   );
@@ -100,14 +101,14 @@ export async function withPatchFiles(input: ClusterInput, client: Client): Promi
 
 /** The hash of every patch file that the input names, by its path. */
 export async function patchHashes(
-  input: Pick<ClusterInput, "machines" | "talos_version">,
+  input: Pick<ClusterInput, "machines" | "talos_version" | "config_contract">,
   client: Client,
   secrets: SecretsBundle,
 ): Promise<Readonly<Record<string, string>>> {
   const hashes: Record<string, string> = {};
   for (const [name, { patch_files: files }] of Object.entries(input.machines)) {
     const at = path("machines").key(name).attribute("patch_files");
-    const texts = await patchesOfFiles(client, files ?? [], input.talos_version, at);
+    const texts = await patchesOfFiles(client, files ?? [], input, at);
     files?.forEach((file, index) => {
       hashes[file] = patchHash(texts[index] ?? "", secrets);
     });

@@ -5,7 +5,7 @@ import { checkRelease } from "./value-rules.ts";
 
 const attributes = {
   talos_version: attribute.optional.string(
-    "Talos release that the cluster starts with; decides the form of the secrets. Default: the newest one known. A change does nothing to secrets that are there.",
+    "Talos release that the cluster starts with; decides the form of the secrets. Default: the release that new clusters get. A change does nothing to secrets that are there.",
   ),
   id: attribute.computed.string("Public fingerprint of the Talos CA.", { stable: true }),
   bundle: attribute.computed.string(

@@ -60,7 +60,8 @@ function rulesOf({ kind, choices }: SimpleType): readonly Validator<string>[] {
   return choices === undefined ? [] : [oneOf(...choices)];
 }
 
-function describe({ description, type, required, fixed, otherwise, terraformDefault, ...row }: Setting): string {
+/** What a row means, what it is otherwise, and whether it may change. */
+export function describe({ description, type, required, fixed, otherwise, terraformDefault, ...row }: Setting): string {
   const standard = standardOf(type, terraformDefault ?? row.default);
   const words = standard ?? (otherwise === undefined ? undefined : `: ${otherwise}`);
   const sentences = [

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import type { SettingKey } from "../../model/cluster-rules.ts";
 import { clusterSettings, givenIn } from "../../model/settings/index.ts";
 import { type Diagnostics, isUnknown, isWhollyKnown, path, type Value } from "../framework/index.ts";
 import type { ClusterWishes } from "./cluster/attributes.ts";
 
-type SettingKey = "domain" | "podCidrs" | "serviceCidrs" | "certSans" | "kubespan" | "discovery";
 type Settings = Pick<ClusterWishes, (typeof clusterSettings)[SettingKey]["attribute"]>;
 
 /** The rules that hold for a cluster's settings at every entrance, at the attribute. Unknown values are not judged. */

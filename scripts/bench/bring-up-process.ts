@@ -32,6 +32,7 @@ try {
       name: "bench",
       endpoint: `https://${created[0]?.address}:6443`,
       talosVersion: defaultTalosVersion,
+      contract: defaultTalosVersion.contract,
       kubernetesVersion: defaultTalosVersion.defaultKubernetesVersion,
       machines: created.map(({ name, address, fingerprint }) => ({
         name,

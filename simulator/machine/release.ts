@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { TalosVersion } from "../../talos/version/index.ts";
 
 /** The Talos release that an installer image carries, from its tag: `…/installer:v1.13.9` gives `v1.13.9`. */
 export function releaseOfImage(image: string): string | undefined {
@@ -18,16 +19,11 @@ export function minorOf(release: string): number {
   return Number(major) * 1_000 + Number(minor);
 }
 
-const etcdVersions: Readonly<Record<number, string>> = {
-  1009: "3.5.21",
-  1010: "3.5.26",
-  1011: "3.6.5",
-  1012: "3.6.11",
-  1013: "3.6.12",
-  1014: "3.7.1",
-};
-
-/** The etcd that a Talos release carries. */
+/** The etcd that a Talos release carries, without `v`. */
 export function etcdVersionOf(release: string): string {
-  return etcdVersions[minorOf(release)] ?? "3.6.12";
+  return etcdImageOf(release).replace(/^.*:v?/, "");
+}
+
+export function etcdImageOf(release: string): string {
+  return TalosVersion.parse(release).contract.images.etcd;
 }

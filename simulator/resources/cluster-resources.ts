@@ -5,7 +5,7 @@ import { given } from "../../talos/given.ts";
 import { configOf, hostnameOf, machinesOf } from "../controllers/membership.ts";
 import { isUp } from "../machine/life.ts";
 import { kubernetesCas, osCas, serviceIp } from "../machine/node-config.ts";
-import { etcdVersionOf, minorOf } from "../machine/release.ts";
+import { etcdImageOf } from "../machine/release.ts";
 import type { Machine } from "../machine/world.ts";
 import { type Item, only, onlyConfigured, onlyControlPlane, type Producer, type View } from "./item.ts";
 
@@ -49,16 +49,11 @@ export const clusterResources: Readonly<Record<string, Producer>> = {
   })),
 };
 
-function imageOf({ machine }: View): string {
-  const registry = minorOf(machine.talosVersion) >= 1_012 ? "registry.k8s.io/etcd" : "gcr.io/etcd-development/etcd";
-  return `${registry}:v${etcdVersionOf(machine.talosVersion)}`;
-}
-
 export const etcdResources: Readonly<Record<string, Producer>> = {
   "EtcdConfigs.etcd.talos.dev": onlyControlPlane("etcd", (view) => ({
     advertiseExcludeSubnets: [],
     listenExcludeSubnets: [],
-    image: imageOf(view),
+    image: etcdImageOf(view.machine.talosVersion),
     extraArgs: {},
   })),
   "EtcdSpecs.etcd.talos.dev": onlyControlPlane("etcd", (view) => ({
@@ -66,7 +61,7 @@ export const etcdResources: Readonly<Record<string, Producer>> = {
     advertisedAddresses: [view.machine.address],
     listenPeerAddresses: ["0.0.0.0"],
     listenClientAddresses: ["0.0.0.0"],
-    image: imageOf(view),
+    image: etcdImageOf(view.machine.talosVersion),
     extraArgs: {},
   })),
   "EtcdMembers.etcd.talos.dev": ({ machine }) => {

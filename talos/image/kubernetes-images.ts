@@ -38,6 +38,6 @@ export function kubernetesImages(
 function tagged(image: string, wish: string | undefined, what: string): string {
   if (wish === undefined) return image;
   const at = image.lastIndexOf(":");
-  const { text } = parseSemanticVersion(completeVersion(wish), `valid ${what}`, image.slice(at + 1));
+  const { text } = parseSemanticVersion(completeVersion(wish), `a valid ${what}`, image.slice(at + 1));
   return `${image.slice(0, at)}:${wish.startsWith("v") || image[at + 1] === "v" ? "v" : ""}${text}`;
 }

@@ -1,28 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
-import { releaseOf, releases } from "./release.ts";
+import {
+  contractFeatures,
+  type DefaultChange,
+  defaultChanges,
+  knownRange,
+  newestRelease,
+  type Release,
+  releaseFeatures,
+  releases,
+  type Span,
+} from "./releases.ts";
 
 /** References of images that follow the Talos release, not the Kubernetes version. */
-export interface ReleaseImages {
-  readonly etcd: string;
-  readonly coredns: string;
-  readonly flannel: string;
-  readonly pause: string;
-  readonly networkPolicies?: string | undefined;
-}
+type ReleaseImages = Pick<Release, "etcd" | "coredns" | "flannel" | "pause" | "networkPolicies">;
+
+const features = { ...contractFeatures, ...releaseFeatures };
 
 /**
  * The Talos minor version that a config is made for. It answers questions by name, so that no other file compares
  * versions; each question is about the form of what we write, not about the machine that reads it.
  */
 export class Contract {
-  readonly #minor: number;
+  readonly #release: Release;
 
-  private constructor(minor: number) {
-    this.#minor = minor;
+  private constructor(release: Release) {
+    this.#release = release;
   }
 
-  /** Reads `v1.13`, `1.13` or any full version. Throws for a minor release that we do not know. */
+  /** Reads `v1.13`, `1.13` or any full version. Throws for a contract that we cannot write. */
   static parse(text: string): Contract {
     const match = /^v?(\d+)\.(\d+)(?:\.\d+(?:-[0-9A-Za-z.-]+)?)?$/.exec(text);
     if (match === null) {
@@ -31,131 +37,129 @@ export class Contract {
       });
     }
     const [major, minor] = [Number(match[1]), Number(match[2])];
-    if (major !== 1 || releaseOf(minor) === undefined) {
-      throw new TalosError("invalid-input", `Talos ${text} is not known: found ${major}.${minor}, ${knownRange()}`, {
-        hint: "Name one of these releases, or use a newer talosmith.",
-      });
-    }
-    return new Contract(minor);
+    const release = major === 1 ? releases.find((known) => known.minor === minor) : undefined;
+    if (release !== undefined) return new Contract(release);
+    const newest = Contract.newest().toString();
+    throw new TalosError(
+      "invalid-input",
+      `Talos ${text} is not known: found ${major}.${minor}, expected ${knownRange}`,
+      { hint: `Name one of these, or use a newer talosmith. A newer Talos accepts the contract ${newest}, too.` },
+    );
   }
 
   static all(): readonly Contract[] {
-    return releases.map((release) => new Contract(release.minor));
+    return releases.map((release) => new Contract(release));
+  }
+
+  /** The newest that we can write. */
+  static newest(): Contract {
+    return new Contract(newestRelease);
   }
 
   toString(): string {
-    return `v1.${this.#minor}`;
+    return `v1.${this.#release.minor}`;
   }
 
   equals(other: Contract): boolean {
-    return this.#minor === other.#minor;
+    return this.#release === other.#release;
+  }
+
+  /** Negative when this contract is older than the other, 0 when the same, positive when newer. */
+  compare(other: Contract): number {
+    return this.#release.minor - other.#release.minor;
   }
 
   /** Whether something that came with Talos 1.`minor` exists in this contract. */
   includes(minor: number): boolean {
-    return minor <= this.#minor;
+    return minor <= this.#release.minor;
+  }
+
+  /** Defaults of new clusters that configs of this contract have and those of the older one do not. */
+  newDefaultsSince(older: Contract): readonly DefaultChange[] {
+    return defaultChanges.filter(({ minor }) => this.includes(minor) && !older.includes(minor));
   }
 
   /** cluster.id in the URL-safe base64 alphabet, else in the standard one. */
   get urlSafeClusterId(): boolean {
-    return this.#minor <= 13;
+    return this.#has("urlSafeClusterId");
   }
 
   /** Some fields of a config take effect only with a reboot. */
   get rebootsForConfig(): boolean {
-    return this.#minor <= 13;
+    return this.#has("rebootsForConfig");
   }
 
   /** Bootstrap manifests are applied server-side and listed in an inventory, so that what they no longer have is pruned. */
   get syncsManifestsByInventory(): boolean {
-    return this.#minor >= 13;
+    return this.#has("syncsManifestsByInventory");
   }
 
   /** machine.features carries rbac, stableHostname and apidCheckExtKeyUsage, which are always on later. */
   get legacyFeatureFlags(): boolean {
-    return this.#minor <= 11;
+    return this.#has("legacyFeatureFlags");
   }
 
   /** The endpoint's host stands in cluster.apiServer.certSANs, and PodSecurityPolicy is switched off by name. */
   get legacyApiServer(): boolean {
-    return this.#minor <= 11;
+    return this.#has("legacyApiServer");
   }
 
   /** machine.network is written even when it is empty. */
   get emptyNetworkSection(): boolean {
-    return this.#minor <= 12;
+    return this.#has("emptyNetworkSection");
   }
 
   get grubUsesUkiCommandLine(): boolean {
-    return this.#minor >= 12;
+    return this.#has("grubUsesUkiCommandLine");
   }
 
   /** The host name is a HostnameConfig document, else machine.network.hostname. */
   get hostnameDocument(): boolean {
-    return this.#minor >= 12;
+    return this.#has("hostnameDocument");
   }
 
   /** Registry mirrors, credentials and TLS are documents, else machine.registries. */
   get registryDocuments(): boolean {
-    return this.#minor >= 12;
+    return this.#has("registryDocuments");
   }
 
   /** Links, addresses, DHCP, resolvers and virtual IPs are documents, else machine.network. */
   get networkDocuments(): boolean {
-    return this.#minor >= 12;
+    return this.#has("networkDocuments");
   }
 
   /** Keys of system volumes are in VolumeConfig documents, else in machine.systemDiskEncryption. */
   get encryptionDocuments(): boolean {
-    return this.#minor >= 11;
+    return this.#has("encryptionDocuments");
   }
 
   /** KubeSpan is a KubeSpanConfig document, else machine.network.kubespan. */
   get kubeSpanDocument(): boolean {
-    return this.#minor >= 13;
-  }
-
-  /** A value of extraArgs may be a list of strings. */
-  get listsInExtraArguments(): boolean {
-    return this.#minor >= 13;
+    return this.#has("kubeSpanDocument");
   }
 
   /** Install, discovery and everything of Kubernetes are documents of their own. */
   get kubernetesDocuments(): boolean {
-    return this.#minor >= 14;
+    return this.#has("kubernetesDocuments");
   }
 
   /** The default installer comes from the image factory, else from the release's registry. */
   get factoryInstaller(): boolean {
-    return this.#minor >= 14;
+    return this.#has("factoryInstaller");
   }
 
   /** The image factory has one installer per platform, else one for all. */
   get platformInstaller(): boolean {
-    return this.#minor >= 10;
-  }
-
-  /** The client pulls, installs, drains and reboots; before, the node did it all on one Upgrade call. */
-  get clientDrivenUpgrade(): boolean {
-    return this.#minor >= 13;
+    return this.#has("platformInstaller");
   }
 
   /** The images of this release that are not versioned with Kubernetes. */
   get images(): ReleaseImages {
-    const release = releaseOf(this.#minor);
-    if (release === undefined) throw new TalosError("internal", `no release data for ${this.toString()}`);
-    const { networkPolicies } = release;
-    const etcdRepository = this.#minor <= 11 ? "gcr.io/etcd-development/etcd" : "registry.k8s.io/etcd";
-    return {
-      etcd: `${etcdRepository}:${release.etcd}`,
-      coredns: `registry.k8s.io/coredns/coredns:${release.coredns}`,
-      flannel: `ghcr.io/siderolabs/flannel:${release.flannel}`,
-      pause: `registry.k8s.io/pause:${release.pause}`,
-      networkPolicies: networkPolicies && `registry.k8s.io/networking/kube-network-policies:${networkPolicies}`,
-    };
+    return this.#release;
   }
-}
 
-function knownRange(): string {
-  return `expected 1.${releases[0]?.minor} to 1.${releases.at(-1)?.minor}`;
+  #has(feature: keyof typeof features): boolean {
+    const { from = 0, to = Number.POSITIVE_INFINITY }: Span = features[feature];
+    return from <= this.#release.minor && this.#release.minor <= to;
+  }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import semver from "semver";
+import { releases } from "./releases.ts";
 import { parseSemanticVersion, type SemanticVersion } from "./semantic-version.ts";
 
 export class KubernetesVersion {
@@ -9,9 +10,9 @@ export class KubernetesVersion {
     this.#version = version;
   }
 
-  /** Reads `1.36.3` or `v1.36.3`. */
+  /** Reads `1.36.3` or `v1.36.3`. Throws when the text is no exact version. */
   static parse(text: string): KubernetesVersion {
-    return new KubernetesVersion(parseSemanticVersion(text, "Kubernetes", "1.36.3"));
+    return new KubernetesVersion(parseSemanticVersion(text, "an exact Kubernetes", "1.36.3", newestKubernetesOf(text)));
   }
 
   get major(): number {
@@ -50,4 +51,10 @@ export class KubernetesVersion {
   canUpgradeTo(next: KubernetesVersion): boolean {
     return this.major === next.major && (next.minor === this.minor || next.minor === this.minor + 1);
   }
+}
+
+/** The newest release known of what `1.36` or `v1.36` names: one that a Talos release brings. Undefined for all else. */
+export function newestKubernetesOf(text: string): string | undefined {
+  const minor = /^v?(1\.\d+)$/.exec(text)?.[1];
+  return releases.findLast((known) => known.defaultKubernetes.startsWith(`${minor}.`))?.defaultKubernetes;
 }

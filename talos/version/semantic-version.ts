@@ -17,14 +17,19 @@ export function completeVersion(text: string): string {
   return `${start}${".0".repeat(missing)}${end}`;
 }
 
-/** Reads `1.13.9`, `v1.13.9` or a pre-release such as `v1.14.0-rc.1`. */
-export function parseSemanticVersion(text: string, what: string, example: string): SemanticVersion {
+/**
+ * Reads `1.13.9`, `v1.13.9` or a pre-release such as `v1.14.0-rc.1`. For text that is none, such as `1.13`, `exact` is
+ * the version that its author probably means.
+ */
+export function parseSemanticVersion(text: string, what: string, example: string, exact?: string): SemanticVersion {
   const bare = text.startsWith("v") ? text.slice(1) : text;
   const parsed = semver.parse(bare);
-  // Two parts parse as a YAML number (1.10 becomes 1.1), which is how this fault mostly arises.
   if (parsed === null || parsed.version !== bare) {
-    throw new TalosError("invalid-input", `${JSON.stringify(text)} is not a ${what} version`, {
-      hint: `Write all three parts in quotes, such as "${example}".`,
+    throw new TalosError("invalid-input", `${JSON.stringify(text)} is not ${what} version`, {
+      hint:
+        exact === undefined
+          ? `Write all three parts, such as "${example}".`
+          : `Write "${exact}", the newest that talosmith knows.`,
     });
   }
   return { major: parsed.major, minor: parsed.minor, patch: parsed.patch, text: bare };

@@ -28,6 +28,7 @@ resource "talosmith_member" "worker" {
 resource "talosmith_cluster" "cluster" {
   name                = "talos"
   additional_sans     = ["10.0.0.100"]
+  config_contract     = "v1.13"
   endpoint            = "https://10.0.0.100:6443"
   infrastructure_kind = "libvirt"
   install_disk        = "/dev/vda"

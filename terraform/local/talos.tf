@@ -27,6 +27,7 @@ resource "talosmith_member" "worker" {
 # The cluster: configs, bring-up, upgrades and end of the machines that it lists.
 resource "talosmith_cluster" "cluster" {
   name                = "local"
+  config_contract     = "v1.13"
   endpoint            = "https://${talosmith_simulated_machine.control_plane["cp-1"].address}:6443"
   infrastructure_kind = "simulated"
   kubernetes_version  = "1.36.3"

@@ -5,6 +5,7 @@
 data "talosmith_machine_config" "burst_config" {
   name               = "production"
   additional_sans    = [aws_lb.api.dns_name]
+  config_contract    = "v1.13"
   endpoint           = "https://k8s.prod.example.com:6443"
   include_secrets    = true
   install_image      = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
@@ -19,6 +20,7 @@ data "talosmith_machine_config" "burst_config" {
 data "talosmith_machine_config" "control_plane_config" {
   name               = "production"
   additional_sans    = [aws_lb.api.dns_name]
+  config_contract    = "v1.13"
   endpoint           = "https://k8s.prod.example.com:6443"
   include_secrets    = true
   install_image      = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
@@ -30,6 +32,7 @@ data "talosmith_machine_config" "control_plane_config" {
 data "talosmith_machine_config" "general_config" {
   name               = "production"
   additional_sans    = [aws_lb.api.dns_name]
+  config_contract    = "v1.13"
   endpoint           = "https://k8s.prod.example.com:6443"
   include_secrets    = true
   install_image      = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
@@ -76,6 +79,7 @@ resource "talosmith_member" "general" {
 resource "talosmith_cluster" "cluster" {
   name                = "production"
   additional_sans     = [aws_lb.api.dns_name]
+  config_contract     = "v1.13"
   config_source       = "user-data"
   endpoint            = "https://k8s.prod.example.com:6443"
   infrastructure_kind = "aws"

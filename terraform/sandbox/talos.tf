@@ -36,6 +36,7 @@ resource "talosmith_member" "worker" {
 # The cluster: configs, bring-up, upgrades and end of the machines that it lists.
 resource "talosmith_cluster" "cluster" {
   name                = "sandbox"
+  config_contract     = "v1.13"
   endpoint            = "https://k8s.sandbox.example.com:6443"
   infrastructure_kind = "aws"
   install_image       = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"

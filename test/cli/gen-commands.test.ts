@@ -61,7 +61,7 @@ describe("gen config", () => {
 
   test("makes the documents of 1.14 with that release's own versions", async () => {
     await talosmith([...genConfig, "--talos-version", "v1.14", "--output-dir", "new"]);
-    expect(here("new/controlplane.yaml")).toContain("ghcr.io/siderolabs/kubelet:v1.37.0-rc.0");
+    expect(here("new/controlplane.yaml")).toContain("ghcr.io/siderolabs/kubelet:v1.37.0");
     expect(here("new/controlplane.yaml")).toContain("kind: UnattendedInstallConfig");
   });
 
@@ -73,7 +73,7 @@ describe("gen config", () => {
       1,
       "version of Kubernetes 1.10.0 is too old to be used with Talos 1.13.9",
     ],
-    [[...genConfig, "--kubernetes-version", "1.36"], 1, '"1.36" is not a Kubernetes version'],
+    [[...genConfig, "--kubernetes-version", "1.36"], 1, '"1.36" is not an exact Kubernetes version\n  Write "1.36.3"'],
     [[...genConfig, "--talos-version", "v1.99"], 1, "expected 1.9 to 1.14"],
     [[...genConfig, "--registry-mirror", "foo"], 1, 'invalid registry mirror spec: "foo"'],
     [[...genConfig, "-t", ""], 1, "at least one output type must be specified"],

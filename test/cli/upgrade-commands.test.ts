@@ -60,7 +60,8 @@ describe("the commands that upgrade", () => {
   });
 
   test("Talos goes up: in the file that has the version, and on the machine", async () => {
-    const { stdout, exitCode } = await talosmith("upgrade", "talos", "tiny", "--to", "v1.13.9", "--yes");
+    const { stdout, stderr, exitCode } = await talosmith("upgrade", "talos", "tiny", "--to", "1.13", "--yes");
+    expect(stderr).toContain("environments/base.yaml: talosVersion v1.12.11 → v1.13.9");
     expect(exitCode).toBe(0);
     expect(stdout).toContain("v1.13.9");
     expect(readFileSync(base, "utf8")).toBe("cluster: { talosVersion: v1.13.9 } # for all\n");
@@ -69,7 +70,7 @@ describe("the commands that upgrade", () => {
   });
 
   test("Kubernetes goes up by the alias, and the same command again finds nothing to do", async () => {
-    const words = ["upgrade-k8s", "tiny", "--to", "1.36.3", "--yes"];
+    const words = ["upgrade-k8s", "tiny", "--to", "latest", "--yes"];
     expect((await talosmith(...words)).exitCode).toBe(0);
     expect(readFileSync(own, "utf8")).toContain("  kubernetesVersion: 1.36.3 # held\n");
     expect(await status()).toMatchObject({ pending: [], machines: [{ kubelet: "v1.36.3" }] });

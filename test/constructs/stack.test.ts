@@ -95,6 +95,17 @@ describe("TalosCluster", () => {
     expect(endpoint).toBe("https://[fd00::1]:6443");
   });
 
+  it("warns of a Talos release that is newer than all that is known, and takes it", () => {
+    const cluster = new TalosCluster(stack, "Default", {
+      name: "lab",
+      infrastructure,
+      controlPlane,
+      talosVersion: "v1.15.0",
+    });
+    expect(cluster.talosVersion).toBe("v1.15.0");
+    expect(cluster.node.metadata).toMatchObject([{ data: expect.stringContaining("written for the contract v1.14") }]);
+  });
+
   it("takes patches and pools until the stack is written", () => {
     const cluster = new TalosCluster(stack, "Default", { name: "lab", infrastructure, controlPlane });
     const pool = new WorkerPool(cluster, "w", { count: 1, patches: ["machine: {}\n"] });
@@ -105,7 +116,12 @@ describe("TalosCluster", () => {
 
   it.each([
     ["name", { name: "Lab" }, /name is "Lab"; expected a name of at most 40 lower-case/],
-    ["Talos version", { talosVersion: "v3.0.0" }, /talosVersion is "v3.0.0"; expected a known Talos version/],
+    [
+      "Talos version",
+      { talosVersion: "v3.0.0" },
+      /talosVersion is "v3.0.0"; expected an exact Talos version from 1.9 on/,
+    ],
+    ["Talos minor release", { talosVersion: "1.14" }, /talosVersion is "1.14"; expected an exact .* such as v1.14.1/],
     [
       "Kubernetes version",
       { kubernetesVersion: "1.20.0" },

@@ -17,6 +17,7 @@ function cluster(patches: readonly string[], talos = "v1.13.9", kubernetesVersio
       name: "c",
       endpoint: "https://10.0.0.1:6443",
       talosVersion: TalosVersion.parse(talos),
+      contract: TalosVersion.parse(talos).contract,
       kubernetesVersion,
       machines: [
         { name: "cp-1", role: "controlplane", address: "10.0.0.1", patches },

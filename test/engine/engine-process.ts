@@ -8,7 +8,7 @@ import { parseSecrets } from "../../talos/secrets/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 
 export interface EngineTask {
-  readonly spec: Omit<ClusterSpec, "talosVersion">;
+  readonly spec: Omit<ClusterSpec, "talosVersion" | "contract">;
   readonly talosVersion: string;
   readonly secretsFile: string;
   readonly lockFile: string;
@@ -19,7 +19,8 @@ export interface EngineTask {
 const [, , file = ""] = process.argv;
 const task: EngineTask = JSON.parse(readFileSync(file, "utf8"));
 const secrets = parseSecrets(readFileSync(task.secretsFile, "utf8"), task.secretsFile);
-const desired = desiredCluster({ ...task.spec, talosVersion: TalosVersion.parse(task.talosVersion) }, secrets);
+const talosVersion = TalosVersion.parse(task.talosVersion);
+const desired = desiredCluster({ ...task.spec, talosVersion, contract: talosVersion.contract }, secrets);
 const { steps } = await applyCluster({
   desired,
   secrets,

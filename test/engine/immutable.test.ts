@@ -13,7 +13,7 @@ import {
 } from "../../engine/index.ts";
 import { defaultPolicy } from "../../engine/policy.ts";
 import { MachineConfig } from "../../talos/config/index.ts";
-import { TalosVersion } from "../../talos/version/index.ts";
+import { Contract, TalosVersion } from "../../talos/version/index.ts";
 import { lab, testSecrets } from "./fixture.ts";
 
 const kubernetesOf: Readonly<Record<string, string>> = { "v1.9.6": "1.32.5", "v1.12.4": "1.35.2" };
@@ -22,6 +22,7 @@ const spec = (more: Partial<ClusterSpec> = {}, talos = "v1.13.9"): ClusterSpec =
   name: "test",
   endpoint: "https://10.0.0.1:6443",
   talosVersion: TalosVersion.parse(talos),
+  contract: TalosVersion.parse(talos).contract,
   kubernetesVersion: kubernetesOf[talos] ?? "1.36.3",
   machines: [
     { name: "cp-1", role: "controlplane", address: "10.0.0.1" },
@@ -119,9 +120,19 @@ describe("what a machine runs", () => {
     expect(refusals(rendered({ dnsDomain: "other.local" }), running(rendered(), without))).toHaveLength(1);
   });
 
-  test("may be of another contract: the settings have moved to documents of their own", () => {
-    expect(refusals(rendered({}, "v1.14.0"), running(rendered()))).toEqual([]);
-    expect(refusals(rendered({ dnsDomain: "other.local" }, "v1.14.0"), running(rendered()))).toHaveLength(1);
+  test("may be of another contract after a migration: the settings have moved to documents of their own", () => {
+    const migrated = { previousContract: Contract.parse("v1.13") };
+    expect(refusals(rendered(migrated, "v1.14.0"), running(rendered()))).toEqual([]);
+    expect(refusals(rendered({ ...migrated, dnsDomain: "other.local" }, "v1.14.0"), running(rendered()))).toHaveLength(
+      1,
+    );
+  });
+
+  test("is of the contract that the cluster has, whatever Talos runs it", () => {
+    expect(refusals(rendered({}, "v1.14.0"), running(rendered()))).toEqual([
+      "error: the config contract cannot change in a running cluster: it is v1.13 or older and would become v1.14 or newer (cp-1, w-1, w-2)",
+    ]);
+    expect(refusals(rendered({ contract: Contract.parse("v1.13") }, "v1.14.0"), running(rendered()))).toEqual([]);
   });
 
   test("does not unlock a change for the others when one machine has it already", () => {

@@ -21,7 +21,7 @@ import {
 import { defaultPolicy } from "../../engine/policy.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { beginRotation, nextBundle, type SecretsBundle } from "../../talos/secrets/index.ts";
-import { TalosVersion } from "../../talos/version/index.ts";
+import { Contract, TalosVersion } from "../../talos/version/index.ts";
 import { type Lab, lab, testSecrets, wish } from "./fixture.ts";
 import { snapshotChunks } from "./world-machines.ts";
 
@@ -120,6 +120,7 @@ async function rotated(): Promise<Prepared> {
     name: "test",
     endpoint: "https://cp-1:6443",
     talosVersion: TalosVersion.parse("v1.13.9"),
+    contract: Contract.parse("v1.13"),
     kubernetesVersion: "1.36.3",
     machines: [
       { name: "cp-1", role: "controlplane", address: "cp-1", fingerprint: "print-cp-1" } as const,

@@ -2,13 +2,14 @@
 import { describe, expect, test } from "vitest";
 import { bootstrapTarget, type ClusterSpec, desiredCluster, Rendering } from "../../engine/index.ts";
 import { machineFacts, readMachineFacts } from "../../talos/config/index.ts";
-import { TalosVersion } from "../../talos/version/index.ts";
+import { Contract, TalosVersion } from "../../talos/version/index.ts";
 import { testSecrets } from "./fixture.ts";
 
 const spec: ClusterSpec = {
   name: "c",
   endpoint: "https://10.0.0.1:6443",
   talosVersion: TalosVersion.parse("v1.13.9"),
+  contract: Contract.parse("v1.13"),
   kubernetesVersion: "v1.36.3",
   machines: [
     { name: "w-1", role: "worker", address: "10.0.0.9" },

@@ -79,6 +79,7 @@ export async function simulatedLab(cluster: string): Promise<SimulatedLab> {
         name: cluster,
         endpoint: `https://${first}:6443`,
         talosVersion: TalosVersion.parse(talos),
+        contract: TalosVersion.parse(talos).contract,
         kubernetesVersion,
         machines: await lab.machines(names),
         leaving: await lab.machines(leaving),

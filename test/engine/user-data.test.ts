@@ -18,7 +18,7 @@ import {
 import { defaultPolicy } from "../../engine/policy.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { beginRotation, type SecretsBundle } from "../../talos/secrets/index.ts";
-import { TalosVersion } from "../../talos/version/index.ts";
+import { Contract, TalosVersion } from "../../talos/version/index.ts";
 import { everything } from "../support/everything.ts";
 import { saveSnapshot } from "../support/save-snapshot.ts";
 import { testSecrets } from "./fixture.ts";
@@ -44,6 +44,7 @@ describe("machines with user-data", () => {
       name: "seeded",
       endpoint: `https://${machines[0]?.address}:6443`,
       talosVersion: TalosVersion.parse("v1.13.9"),
+      contract: Contract.parse("v1.13"),
       kubernetesVersion: "1.36.3",
       machines,
       leaving: await unpinned(leaving),

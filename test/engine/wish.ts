@@ -38,6 +38,7 @@ export function wish(options: Wish = {}): DesiredCluster {
     name: "test",
     endpoint: "https://cp-1:6443",
     talosVersion,
+    contract: talosVersion.contract,
     kubernetesVersion,
     trustOnFirstUse: false,
     nodesBecomeReady: true,

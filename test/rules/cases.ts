@@ -86,6 +86,13 @@ export const valueCases: Readonly<Record<string, Case>> = {
     provider: "additional_sans[0]",
     engine: 'certSans[0]: found "10.0.0.300"',
   },
+  contractsKnown: {
+    data: ofCluster({ configContract: "v1.4" }),
+    file: "cluster.configContract",
+    construct: cluster,
+    provider: "config_contract",
+    engine: "Talos v1.4 is not known",
+  },
 };
 
 const kubespan = { kubespan: true, discovery: false };
@@ -114,6 +121,13 @@ export const settingCases: Readonly<Record<string, Case>> = {
     provider: "kubespan",
     engine: "kubespan with discovery: false",
   },
+  talosReadsContract: {
+    data: ofCluster({ talosVersion: "v1.13.9", configContract: "v1.14" }),
+    file: "cluster.configContract",
+    construct: cluster,
+    provider: "config_contract",
+    engine: "v1.14 with Talos v1.13.9",
+  },
 };
 
 const long = "a".repeat(40);
@@ -128,6 +142,7 @@ export const commonCases: Readonly<Record<string, Case | "warning">> = {
     provider: "kubernetes_version",
     engine: "too old to be used with Talos",
   },
+  knownTalos: "warning",
   credentialsInState: "warning",
   poolNamesUnique: inFile(simulated({ workers: [{ name: "cp" }] }), "workers[0].name", cluster),
   poolAddressesDiffer: inFile(
@@ -149,6 +164,7 @@ export const commonCases: Readonly<Record<string, Case | "warning">> = {
   ),
   podsAndServicesApart: settingCases.podsAndServicesApart as Case,
   kubespanDiscovers: settingCases.kubespanDiscovers as Case,
+  talosReadsContract: settingCases.talosReadsContract as Case,
   offlineDiscovery: "warning",
   onlyNodeId: "warning",
   ruleNamesUnique: inFile(

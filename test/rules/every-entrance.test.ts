@@ -22,7 +22,7 @@ import { EnvironmentError, machinesOf, parseEnvironment } from "../../model/inde
 import { commonRules, rulesOfKind } from "../../model/rules/index.ts";
 import { Server, schemaOf, type Value, validateConfig } from "../../provider/framework/index.ts";
 import { talosmithProvider } from "../../provider/types/index.ts";
-import { TalosVersion } from "../../talos/version/index.ts";
+import { contractOf, TalosVersion } from "../../talos/version/index.ts";
 import { testSecrets } from "../engine/fixture.ts";
 import { type Case, commonCases, kindCases, settingCases, valueCases } from "./cases.ts";
 
@@ -122,6 +122,7 @@ async function pathsOfProvider(data: Parts): Promise<readonly string[]> {
     kubernetes_version: cluster.kubernetesVersion ?? versions.kubernetesVersion,
     machines: Object.fromEntries(machines),
     dns_domain: cluster.domain,
+    config_contract: cluster.configContract,
     pod_subnets: cluster.podCidrs,
     service_subnets: cluster.serviceCidrs,
     additional_sans: cluster.certSans,
@@ -152,10 +153,11 @@ function messageOfEngine(data: Parts): string {
         discovery: cluster.discovery,
       }).filter(([, value]) => value !== undefined),
     ),
-  } as ClusterSpec;
+  } as Omit<ClusterSpec, "contract">;
   const nothing = { machines: new Map(), kubernetes: { kind: "unreachable", reason: "" } } as const;
   try {
-    const found = preflight(desiredCluster(spec, testSecrets()), nothing);
+    const contract = contractOf({ ...versions, ...cluster });
+    const found = preflight(desiredCluster({ ...spec, contract }, testSecrets()), nothing);
     return found.flatMap(({ severity, message }) => (severity === "error" ? [message] : [])).join("\n");
   } catch (error) {
     return (error as Error).message;

@@ -45,7 +45,7 @@ export async function recordedSpec(place: EnvironmentOnDisk): Promise<ClusterSpe
   const { spec, patchFiles } = recorded;
   const machines = spec.machines.map(async (machine) => {
     const files = patchFiles.get(machine.name) ?? [];
-    const secret = await openPatchFiles(files, spec.talosVersion.contract, root, context.env);
+    const secret = await openPatchFiles(files, spec.contract, root, context.env);
     return { ...machine, patches: [...(machine.patches ?? []), ...secret] };
   });
   return { ...spec, machines: await Promise.all(machines) };

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { clusterSettings, machineSettings, rolloutSettings } from "../../../model/settings/index.ts";
 import { type Attributes, attribute, type ConfigOf, type PlanOf, type StateOf } from "../../framework/index.ts";
-import { attributesOf } from "../setting-attributes.ts";
+import { attributesOf, describe } from "../setting-attributes.ts";
 import { oneOf, someEndpoint } from "../value-rules.ts";
 
 export const clusterAttributes = {
   ...attributesOf(clusterSettings),
+  // Decided at creation where the configuration does not set it, and remembered: the Talos version moves on.
+  config_contract: attribute.defaulted.string(describe(clusterSettings.configContract), { stable: true }),
   machines: attribute.required.nestedMap(
     "All machines of the cluster by name. A name is also the host name. A machine that is taken out is drained, leaves etcd and is wiped.",
     attributesOf(machineSettings),

@@ -31,6 +31,7 @@ import {
   clusterSpec,
   joinedControlPlanes,
   leavingMachines,
+  plannedContract,
   remadeMachines,
   renderCluster,
   replacedMachines,
@@ -60,15 +61,17 @@ export const cluster: Resource<Schema, Client> = {
   planDelete: ({ state }) => refuseProtected(state),
 
   async create(request) {
-    const { planned, client } = request;
+    const planned = await settled(request, null);
+    const { client } = request;
     const secrets =
       planned.join === null
         ? await client.secrets.forCreate({
             talosVersion: planned.talos_version,
+            configContract: planned.config_contract,
             throwaway: Object.values(planned.machines).every(({ address }) => isLoopback(address)),
           })
         : await client.secrets.of(null);
-    const hashes = await agreedHashes(request, secrets);
+    const hashes = await agreedHashes({ planned, client }, secrets);
     const desired = await renderWhole(planned, secrets, request);
     const resumed = await isBeingCreated(client, planned.name);
     // Workers join a cluster that is complete: its last control plane must not count as one that never was.
@@ -84,7 +87,7 @@ export const cluster: Resource<Schema, Client> = {
     await noteCluster(client, planned);
     if (!resumed) warnIfThere(planned, steps, request.diagnostics);
     request.remember(memoryText("", { owner: client.owner, applies }));
-    return stateOf(request, desired.caFingerprint, hashes);
+    return stateOf(planned, desired.caFingerprint, hashes);
   },
 
   async read(request) {
@@ -93,9 +96,10 @@ export const cluster: Resource<Schema, Client> = {
   },
 
   async update(request) {
-    const { prior, planned, client } = request;
+    const { prior, client } = request;
+    const planned = await settled(request, prior);
     const secrets = await client.secrets.of(prior.ca_fingerprint);
-    const hashes = await agreedHashes(request, secrets);
+    const hashes = await agreedHashes({ planned, client }, secrets);
     // Whoever left as a member is gone and wiped; as a machine that does not answer it would be warned about.
     const leaving = leavingMachines(prior, planned).filter(({ name }) => !client.hasLeft(planned.name, name));
     const desired = await renderWhole(withoutOldMeta(prior, planned), secrets, request, leaving);
@@ -107,7 +111,7 @@ export const cluster: Resource<Schema, Client> = {
     if (planned.join === null) await unmarkCreating(client, planned.name);
     await noteCluster(client, planned);
     request.remember(memoryText(request.remembered, { owner: client.owner, applies }));
-    return stateOf(request, desired.caFingerprint, hashes);
+    return stateOf(planned, desired.caFingerprint, hashes);
   },
 
   async delete(request) {
@@ -178,9 +182,22 @@ async function prepareWhole(
   return { whereabouts: whole, machines: () => whole.machines, whole: () => whole };
 }
 
+/** A plan whose contract is known. */
+type SettledPlan = Omit<ClusterPlan, "config_contract"> & { readonly config_contract: string };
+
+/** What was planned; the contract followed from values that were not known then, or was decided then. */
+async function settled(
+  { planned }: Pick<CreateRequest<Schema, Client> | UpdateRequest<Schema, Client>, "planned">,
+  prior: ClusterState | null,
+): Promise<SettledPlan> {
+  const configured = isUnknown(planned.config_contract) ? null : planned.config_contract;
+  const contract = await plannedContract({ ...planned, config_contract: configured }, prior);
+  return { ...planned, config_contract: String(contract) };
+}
+
 /** The patch files' hashes, which must still be those that were planned: else somebody else's change slips in. */
 async function agreedHashes(
-  { planned, client }: Pick<CreateRequest<Schema, Client>, "planned" | "client">,
+  { planned, client }: { readonly planned: SettledPlan; readonly client: Client },
   secrets: SecretsBundle,
 ): Promise<Readonly<Record<string, string>>> {
   const hashes = await patchHashes(planned, client, secrets);
@@ -196,11 +213,14 @@ function withoutPatchFiles(state: ClusterState): ClusterState {
   return { ...state, machines: Object.fromEntries(machines) };
 }
 
-async function planCreate({ planned, client }: PlanRequest<Schema, Client>) {
+async function planCreate({ planned: wishes, config, client }: PlanRequest<Schema, Client>) {
+  const contract = await plannedContract(config, null);
+  const planned = { ...wishes, config_contract: contract };
   const known = withStandIns(planned);
   const secrets = await client.secrets.find();
   const { name } = planned;
-  const common = { id: name ?? unknown, drift: [], changes: {}, patch_file_hashes: unknown };
+  const decided = config.config_contract === null ? { config_contract: contract } : {};
+  const common = { ...decided, id: name ?? unknown, drift: [], changes: {}, patch_file_hashes: unknown };
   if (known === undefined) return { ...common, steps: unknown, ca_fingerprint: unknown };
   const steps = numbered(await stepsOfCreate(known.input));
   // Also finds files that are missing now rather than in the middle of the apply.
@@ -212,13 +232,26 @@ async function planCreate({ planned, client }: PlanRequest<Schema, Client>) {
   return { ...common, steps, ca_fingerprint: caFingerprint, patch_file_hashes: hashes };
 }
 
-async function planUpdate({ planned, client, changed, diagnostics }: PlanRequest<Schema, Client>, prior: ClusterState) {
+async function planUpdate(request: PlanRequest<Schema, Client>, prior: ClusterState) {
+  const { config, client, changed, diagnostics } = request;
+  const contract = await plannedContract(config, prior);
+  const planned = { ...request.planned, config_contract: contract };
+  const isDecided = config.config_contract === null;
   const secrets = await client.secrets.of(prior.ca_fingerprint);
   await checkChange(prior, planned, diagnostics);
   const drift = prior.drift ?? [];
   const { caFingerprint } = await import("../../../talos/secrets/index.ts");
+  const decided = isDecided ? { config_contract: contract } : {};
   const kept = { id: prior.id, ca_fingerprint: caFingerprint(secrets), drift: [] };
-  const unchanged = { ...kept, patch_file_hashes: prior.patch_file_hashes, steps: prior.steps, changes: prior.changes };
+  // A state of before there was a contract gets it with the next change, and not as a change of its own.
+  const undecided = isDecided ? { config_contract: prior.config_contract } : {};
+  const unchanged = {
+    ...kept,
+    ...undecided,
+    patch_file_hashes: prior.patch_file_hashes,
+    steps: prior.steps,
+    changes: prior.changes,
+  };
   const known = withStandIns(planned);
   // Memberships end before the cluster is updated, and with the care that is asked for now.
   if (known !== undefined) await noteCluster(client, { ...prior, rollout: known.input.rollout });
@@ -235,7 +268,7 @@ async function planUpdate({ planned, client, changed, diagnostics }: PlanRequest
     return unchanged;
   }
   const files = isUnknown(hashes) ? [] : changedPatchFiles(prior.patch_file_hashes, hashes);
-  const settled = { ...kept, patch_file_hashes: hashes };
+  const settled = { ...kept, ...decided, patch_file_hashes: hashes };
   if (diagnostics.hasError || (!changed && drift.length === 0 && files.length === 0)) return unchanged;
   // A machine that is made anew may come back at its old address or at another: the steps follow from which.
   const remade = replacedMachines(prior, planned).length > 0;
@@ -252,11 +285,7 @@ async function planUpdate({ planned, client, changed, diagnostics }: PlanRequest
 }
 
 /** All that was planned comes back as it was planned; what was not known is known now. */
-function stateOf(
-  { planned }: Pick<CreateRequest<Schema, Client> | UpdateRequest<Schema, Client>, "planned">,
-  caFingerprint: string,
-  hashes: Readonly<Record<string, string>>,
-): ClusterState {
+function stateOf(planned: SettledPlan, caFingerprint: string, hashes: Readonly<Record<string, string>>): ClusterState {
   const steps = isUnknown(planned.steps) ? [] : planned.steps;
   const changes = isUnknown(planned.changes) ? {} : planned.changes;
   const computed = { id: planned.name, ca_fingerprint: caFingerprint, patch_file_hashes: hashes };
@@ -265,7 +294,7 @@ function stateOf(
 
 type Computed = "id" | "ca_fingerprint" | "patch_file_hashes" | "steps" | "changes" | "drift";
 
-function knownOf(planned: ClusterPlan): Omit<ClusterState, Computed> {
+function knownOf(planned: SettledPlan): Omit<ClusterState, Computed> {
   const onDestroy = isUnknown(planned.on_destroy) ? null : planned.on_destroy;
   return { ...planned, on_destroy: onDestroy } as ClusterState;
 }

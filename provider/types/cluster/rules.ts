@@ -14,6 +14,7 @@ import { checkSettings } from "../setting-rules.ts";
 import { checkInto } from "../translate-error.ts";
 import { liftProtection, unknownValue } from "../value-rules.ts";
 import type { ClusterState, ClusterWishes } from "./attributes.ts";
+import { contractIn } from "./spec.ts";
 
 /** Faults of a configuration by itself. Values that are not known yet are checked when they are. */
 export async function checkWishes(wishes: ClusterWishes, diagnostics: Diagnostics): Promise<void> {
@@ -25,6 +26,12 @@ export async function checkWishes(wishes: ClusterWishes, diagnostics: Diagnostic
   const check = checkInto(diagnostics);
   const { talos_version: talos, kubernetes_version: kubernetes, endpoint, cni, cni_urls: urls, machines } = wishes;
   const release = typeof talos === "string" ? check(path("talos_version"), () => TalosVersion.parse(talos)) : undefined;
+  if (release?.unknown !== undefined)
+    diagnostics.warning({
+      summary: "Newer Talos than the provider knows",
+      detail: `Found ${release}. ${release.unknown}`,
+      path: path("talos_version"),
+    });
   if (typeof kubernetes === "string")
     check(path("kubernetes_version"), () => {
       KubernetesVersion.parse(kubernetes);
@@ -132,6 +139,7 @@ export async function checkChange(prior: ClusterState, next: ClusterWishes, diag
     checkReplacements(prior, next.machines, diagnostics);
     checkProtection(prior, next, Object.keys(next.machines), diagnostics);
   }
+  await checkContract(prior, next, diagnostics);
   const talos = next.talos_version;
   if (typeof talos === "string" && talos !== prior.talos_version)
     check(path("talos_version"), () => {
@@ -212,6 +220,22 @@ function checkProtection(
     summary: "The cluster is protected",
     detail: `on_destroy of ${prior.name} is "prevent": ${removed.join(", ")} can't be removed. ${liftProtection}`,
     path: path("machines"),
+  });
+}
+
+/** A change of the contract changes the form of every config, and may switch defaults on: only a migration does that. */
+async function checkContract(prior: ClusterState, next: ClusterWishes, diagnostics: Diagnostics): Promise<void> {
+  const { Contract } = await import("../../../talos/version/index.ts");
+  const { config_contract: now, previous_contract: previous } = next;
+  const before = await contractIn(prior);
+  if (typeof now !== "string" || now === before || isUnknown(previous)) return;
+  const isNewer = Contract.parse(now).compare(Contract.parse(before)) > 0;
+  if (isNewer && previous === before) return;
+  const migrate = `To change it, run: talosmith config migrate <environment> --to ${now}`;
+  diagnostics.error({
+    summary: "The config contract is another one",
+    detail: `The cluster has ${before}; found ${now}. Set config_contract to ${before} (configContract in the environment file): an upgrade of Talos keeps it.${isNewer ? ` ${migrate}` : ""}`,
+    path: path("config_contract"),
   });
 }
 

@@ -24,6 +24,8 @@ import {
   isWhollyKnown,
   parseJson,
   path,
+  type Unknown,
+  unknown,
   type Value,
   valueFromJson,
 } from "../../framework/index.ts";
@@ -33,23 +35,56 @@ import { type ClusterPlan, type ClusterState, type ClusterWishes, clusterAttribu
 /** What of a cluster's attributes the engine needs: from a state, or from a plan that is known. */
 export type ClusterInput = Omit<
   ClusterState | ClusterPlan,
-  "on_destroy" | "infrastructure_kind" | "id" | "ca_fingerprint" | "patch_file_hashes" | "steps" | "changes" | "drift"
->;
+  | "config_contract"
+  | "on_destroy"
+  | "infrastructure_kind"
+  | "id"
+  | "ca_fingerprint"
+  | "patch_file_hashes"
+  | "steps"
+  | "changes"
+  | "drift"
+> &
+  Pick<ClusterState, "config_contract">;
+
+type Versions = Pick<ClusterState, "talos_version" | "config_contract">;
+
+/** The contract of a cluster's configs. A state of before there was one has that of its Talos version. */
+export async function contractIn(state: Versions): Promise<string> {
+  const { contractOf } = await import("../../../talos/version/index.ts");
+  return contractOf(givenIn(clusterSettings, state)).toString();
+}
+
+/**
+ * The contract that a plan comes to: the configured one, else the one that the cluster has, else that of the Talos
+ * version. Unknown where what it follows from is.
+ */
+export async function plannedContract(
+  { config_contract: configured, talos_version: talos }: Pick<ClusterWishes, "config_contract" | "talos_version">,
+  prior: Versions | null,
+): Promise<string | Unknown> {
+  if (configured !== null) return configured;
+  if (prior !== null) return contractIn(prior);
+  return typeof talos === "string" ? contractIn({ talos_version: talos, config_contract: null }) : unknown;
+}
 
 /** The attributes as the engine takes them. */
 export async function clusterSpec(input: ClusterInput, leaving: readonly MachineSpec[] = []): Promise<ClusterSpec> {
-  const { TalosVersion } = await import("../../../talos/version/index.ts");
+  const { Contract, contractOf, TalosVersion } = await import("../../../talos/version/index.ts");
   const { talos_endpoints: talosEndpoints, trust_on_first_use: trustOnFirstUse } = input;
   const configSource = configSourceOf(input.config_source);
+  const settings = givenIn(clusterSettings, input);
+  const previousContract = input.previous_contract === null ? null : Contract.parse(input.previous_contract);
   return {
-    ...optionsOf(clusterSettings, givenIn(clusterSettings, input)),
+    ...optionsOf(clusterSettings, settings),
     name: input.name,
     endpoint: input.endpoint,
     talosVersion: TalosVersion.parse(input.talos_version),
+    contract: contractOf(settings),
     kubernetesVersion: input.kubernetes_version,
     machines: machineSpecs(input.machines),
     leaving,
-    ...withoutNulls({ talosEndpoints, trustOnFirstUse, configSource }),
+    ...withoutNulls({ talosEndpoints, trustOnFirstUse, configSource, previousContract }),
   };
 }
 

@@ -83,6 +83,7 @@ export default defineConfig({
           guide("Metrics", "metrics"),
           guide("Upgrade", "upgrade"),
           guide("Kubernetes upgrade", "kubernetes-upgrade"),
+          guide("Supported versions", "versions"),
           guide("Scale", "scale"),
           guide("Backups", "backups"),
           guide("Add-ons", "addons"),

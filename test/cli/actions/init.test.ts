@@ -116,6 +116,73 @@ describe("talosmith init", () => {
     expect(readFileSync(file, "utf8")).toBe(after.replace("/backups/\n", ""));
   });
 
+  const everyKind = [
+    { kind: "simulated" },
+    { kind: "libvirt", vip: "10.0.0.100" },
+    { kind: "aws", adminCidrs: "198.51.100.7/32" },
+    { kind: "metal", controlPlaneAddresses: "10.0.0.11", workerAddresses: "10.0.0.21" },
+    { kind: "container" },
+  ];
+  const textOf = (name: string) => readFileSync(join(folder, `environments/${name}.yaml`), "utf8");
+
+  it.each(everyKind)("pins versions in a file of the kind $kind, and its comments are right, too", async (options) => {
+    await init("lab", options, context());
+    expect(textOf("lab")).toMatch(
+      /^cluster:\n {2}talosVersion: v1\.13\.9\n {2}kubernetesVersion: 1\.36\.3\n {2}configContract: v1\.13\n/m,
+    );
+    expect(loadEnvironment(folder, "lab").cluster).toMatchObject({
+      talosVersion: "v1.13.9",
+      configContract: "v1.13",
+      patches: { all: [] },
+    });
+    const uncommented = textOf("lab").replace(
+      /^( *)# ( *(?:endpoint|patches|all|- machine|- name|labels|taints|workers)\b)/gm,
+      "$1$2",
+    );
+    const { cluster, workers } = parseEnvironment("lab", (file) =>
+      file === "environments/lab.yaml" ? uncommented : undefined,
+    );
+    expect(cluster).toMatchObject({ endpoint: "https://k8s.example.com:6443", patches: { all: [expect.any(String)] } });
+    expect(workers).toMatchObject([{ labels: { tier: "web" }, taints: { dedicated: "web:NoSchedule" } }]);
+  });
+
+  it.each([
+    [{ talosVersion: "1.14" }, "v1.14.1", "1.37.0"],
+    [{ talosVersion: "latest", kubernetesVersion: "1.35" }, "v1.14.1", "1.35.4"],
+    [{ kubernetesVersion: "latest" }, "v1.13.9", "1.36.3"],
+    [{ talosVersion: "v1.12.3" }, "v1.12.3", "1.35.4"],
+  ])("writes for %j the exact versions %s and %s", async (options, talosVersion, kubernetesVersion) => {
+    await init("lab", { kind: "simulated", ...options }, context());
+    expect(textOf("lab")).toContain(`  talosVersion: ${talosVersion}\n  kubernetesVersion: ${kubernetesVersion}\n`);
+    expect(loadEnvironment(folder, "lab").cluster).toMatchObject({ talosVersion, kubernetesVersion });
+  });
+
+  it.each([
+    ["a Talos that has no newest release known", { talosVersion: "1.15" }, "is not an exact Talos version"],
+    ["a Kubernetes that the Talos does not run", { talosVersion: "1.12", kubernetesVersion: "1.37.0" }, "1.37.0"],
+  ])("refuses %s and writes nothing", async (_, options, message) => {
+    await expect(init("lab", { kind: "simulated", ...options }, context())).rejects.toThrow(message);
+    expect(existsSync(join(folder, "environments"))).toBe(false);
+  });
+
+  it("leaves versions to base.yaml where it has them, unless they are flags", async () => {
+    mkdirSync(join(folder, "environments"));
+    writeFileSync(join(folder, "environments/base.yaml"), "cluster: { talosVersion: v1.12.3 }\n");
+    await init("one", { kind: "simulated" }, context());
+    expect(textOf("one")).not.toContain("talosVersion");
+    expect(loadEnvironment(folder, "one").cluster).toMatchObject({
+      talosVersion: "v1.12.3",
+      kubernetesVersion: "1.35.4",
+    });
+    expect(textOf("one")).toContain("  kubernetesVersion: 1.35.4\n  configContract: v1.12\n");
+    await init("two", { kind: "simulated", talosVersion: "1.13" }, context());
+    expect(loadEnvironment(folder, "two").cluster).toMatchObject({ talosVersion: "v1.13.9" });
+    const all =
+      "cluster: { talosVersion: v1.12.3, kubernetesVersion: 1.35.0, configContract: v1.12, domain: a.test }\n";
+    const text = firstEnvironment({ kind: "simulated", controlPlanes: 1, workers: 1 }, { base: all });
+    expect(text).not.toMatch(/^cluster:/m);
+  });
+
   it("names the schema where it is: in the package, or in a checkout", async () => {
     await init("one", { kind: "simulated" }, context());
     mkdirSync(join(folder, "schemas"));

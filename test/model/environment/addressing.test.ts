@@ -74,6 +74,13 @@ describe("warnings", () => {
 
   const warnings = (text: string) => parse(text).warnings.map(({ path, found }) => `${path}: ${found}`);
 
+  it("say that a Talos release is newer than all that is known, and not for a new patch release", () => {
+    const text = (talos: string) =>
+      `cluster: { talosVersion: ${talos} }\ninfrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\n`;
+    expect(warnings(text("v1.15.0-alpha.2"))).toEqual(["cluster.talosVersion: v1.15.0-alpha.2"]);
+    expect(warnings(text("v1.14.99"))).toEqual([]);
+  });
+
   it("are given below Talos's minimum for the role", () => {
     expect(
       warnings(`infrastructure: { kind: libvirt, trustOnFirstUse: true }

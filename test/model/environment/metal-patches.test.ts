@@ -24,6 +24,7 @@ function configOf(version: TalosVersion, machine: Machine, rest: Partial<Omit<In
   const { role = "controlplane" } = machine;
   const patches = metalPatches({
     talosVersion: version.toString(),
+    configContract: version.contract.toString(),
     machine: { address: "10.0.0.11", role, ...machine },
     network: { nameservers: [] },
     ...rest,
@@ -106,7 +107,8 @@ describe.each(versions.map((version) => [version.toString(), version] as const))
 
     it("are none when nothing is said", () => {
       const machine = { address: "10.0.0.11", role: "worker" } as const;
-      expect(metalPatches({ talosVersion: version.toString(), machine, network: { nameservers: [] } })).toEqual([]);
+      const [talosVersion, configContract] = [version, version.contract].map(String) as [string, string];
+      expect(metalPatches({ talosVersion, configContract, machine, network: { nameservers: [] } })).toEqual([]);
     });
   },
 );

@@ -69,4 +69,41 @@ describe("an environment whose cluster is running", () => {
   ])("is free to be anything with %s", (_, text) => {
     expect(parse(simulated, text).kind).toBe("simulated");
   });
+
+  describe("keeps its config contract through an upgrade of Talos", () => {
+    const file = (cluster: string) => `${simulated}cluster: { talosVersion: v1.14.1${cluster} }\n`;
+    const deployed = (attributes: object) => state([resource("talosmith_cluster", attributes)]);
+    const contract = (yaml: string, text: string) => parse(yaml, text).cluster.configContract;
+
+    it.each([
+      ["that of its state", { talos_version: "v1.13.9", config_contract: "v1.12" }, "v1.12"],
+      ["of a state that has none, that of its Talos version", { talos_version: "v1.13.9" }, "v1.13"],
+    ])("where the file does not set it: %s", (_, attributes, expected) => {
+      expect(contract(file(""), deployed(attributes))).toBe(expected);
+    });
+
+    it("where it was deployed without Terraform", () => {
+      const files: Readonly<Record<string, string>> = {
+        "environments/lab.yaml": file(""),
+        "state/lab.machines.json": JSON.stringify({ v: 1, contract: "v1.12", machines: [] }),
+      };
+      expect(parseEnvironment("lab", (path) => files[path]).cluster.configContract).toBe("v1.12");
+    });
+
+    it("and a new cluster gets that of its Talos version", () => {
+      expect(contract(file(""), "")).toBe("v1.14");
+    });
+
+    it("and refuses another one, unless it was migrated from the one that it has", () => {
+      const text = deployed({ talos_version: "v1.13.9", config_contract: "v1.13" });
+      expect(() => contract(file(", configContract: v1.14"), text)).toThrow(
+        /cluster\.configContract[\s\S]*found v1\.14, expected v1\.13, which the running cluster has[\s\S]*talosmith config migrate lab --to v1\.14/,
+      );
+      expect(() => contract(file(", configContract: v1.12"), text)).toThrow(
+        /Set it to v1\.13: an upgrade of Talos keeps it/,
+      );
+      expect(contract(file(", configContract: v1.14, previousContract: v1.13"), text)).toBe("v1.14");
+      expect(() => contract(file(", configContract: v1.14, previousContract: v1.12"), text)).toThrow(/expected v1\.13/);
+    });
+  });
 });

@@ -51,6 +51,26 @@ describe("a newer version is written", () => {
     expect(talos(`cluster: { talosVersion: v1.13.6 }\n${rest}`, "v1.13.9", base).file).toBe("environments/lab.yaml");
   });
 
+  test.each([
+    ["talosVersion", "1.14", "v1.14.1"],
+    ["talosVersion", "v1.13", "v1.13.9"],
+    ["talosVersion", "latest", "v1.14.1"],
+    ["kubernetesVersion", "1.36", "1.36.3"],
+    ["kubernetesVersion", "latest", "1.36.3"],
+  ] as const)("%s %s exactly, as %s", (field, to, exact) => {
+    const before = `cluster: { talosVersion: v1.13.5, kubernetesVersion: 1.36.0 }\n${rest}`;
+    const { text, after } = changeVersion("lab", field, to, own(before));
+    expect(after.cluster[field]).toBe(exact);
+    expect(text).toContain(`${field}: ${exact}`);
+  });
+
+  test("of a Talos that is not known yet, with a warning at its place", () => {
+    const { after } = talos(`cluster:\n  talosVersion: v1.14.1\n  kubernetesVersion: 1.37.0\n${rest}`, "v1.15.0");
+    expect(after.warnings).toMatchObject([
+      { path: "cluster.talosVersion", position: { line: 2 }, hint: expect.stringContaining("contract v1.14") },
+    ]);
+  });
+
   test("not again when it is there: the run that wrote it may have been killed", () => {
     const { text, after } = talos(`cluster: { talosVersion: v1.13.9 }\n${rest}`);
     expect([text, after.cluster.talosVersion]).toEqual([undefined, "v1.13.9"]);
@@ -73,7 +93,9 @@ describe("nothing is written", () => {
       () => talos(at("v1.13.5", ", installImage: 'a.example/installer:v1.13.5'")),
       "cluster.installImage",
     ],
-    ["for what is no version", () => talos(at("v1.13.5"), "latest"), "is not a Talos version"],
+    ["for what is no version", () => talos(at("v1.13.5"), "newest"), "is not an exact Talos version"],
+    ["for a release that is not known", () => talos(at("v1.14.1"), "1.15"), "is not an exact Talos version"],
+    ["when the way to a newer Talos is not known", () => talos(at("v1.13.9"), "v1.15.0"), "is not known"],
     [
       "when Kubernetes would skip a release",
       () => changeVersion("lab", "kubernetesVersion", "1.36.3", own(at("v1.13.9", ", kubernetesVersion: 1.34.1"))),

@@ -140,8 +140,47 @@ describe("the plan of a change", () => {
     expect(planned.steps).toContain("1. change the config of cp-1 without a reboot");
   });
 
-  test("to a release that keeps settings elsewhere tells in one line that they only move", async () => {
-    const { planned } = await plan({ ...base, talos_version: "v1.14.0-rc.1" }, await applied(base));
+  test("to a newer Talos release keeps the contract, so that only the installer changes", async () => {
+    const v1alpha1 = "machine:\n  kubelet:\n    extraArgs: { v: '2' }\n  nodeLabels: { a: b }\n";
+    const machines = Object.fromEntries(
+      Object.entries(base.machines).map(([name, machine]) => [name, { ...machine, patches: [v1alpha1] }]),
+    );
+    const { planned } = await plan(
+      { ...base, machines, talos_version: "v1.14.1" },
+      await applied({ ...base, machines }),
+    );
+    expect(planned).toMatchObject({ config_contract: "v1.13" });
+    const { "w-1": lines } = planned.changes as Record<string, readonly string[]>;
+    expect(lines).toEqual([expect.stringMatching(/^machine.install.image: .*:v1.13.9 → .*:v1.14.1$/)]);
+  });
+
+  test("of a state from before there was a contract keeps that of its Talos version", async () => {
+    const prior: ObjectValue = { ...(await applied(base)), config_contract: null };
+    expect((await plan(base, prior)).planned).toEqual(prior);
+    const { planned } = await plan({ ...base, talos_version: "v1.14.1" }, prior);
+    expect(planned).toMatchObject({ config_contract: "v1.13" });
+  });
+
+  test.each([
+    ["a newer one", { config_contract: "v1.14" }, /The cluster has v1.13; found v1.14.*talosmith config migrate/],
+    ["an older one", { config_contract: "v1.12" }, /The cluster has v1.13; found v1.12\. Set config_contract to v1.13/],
+    [
+      "one that was migrated from another",
+      { config_contract: "v1.14", previous_contract: "v1.12" },
+      /The cluster has v1.13/,
+    ],
+  ])("refuses another contract: %s", async (_, contract, message) => {
+    const prior = await applied({ ...base, talos_version: "v1.14.1", config_contract: "v1.13" });
+    const { diagnostics } = await plan({ ...base, talos_version: "v1.14.1", ...contract }, prior);
+    expect(diagnostics.map(({ detail }) => detail)).toEqual([expect.stringMatching(message)]);
+  });
+
+  test("to a contract that keeps settings elsewhere tells in one line that they only move", async () => {
+    const next = { ...base, talos_version: "v1.14.1" };
+    const prior = await applied({ ...next, config_contract: "v1.13" });
+    const migrated = { ...next, config_contract: "v1.14", previous_contract: "v1.13" };
+    const { planned, diagnostics } = await plan(migrated, prior);
+    expect(diagnostics).toEqual([]);
     const { "w-1": lines } = planned.changes as Record<string, readonly string[]>;
     expect(lines?.filter((line) => /: .* → none/.test(line) && !/kubelet|machine.install/.test(line))).toEqual([]);
     expect(lines?.at(-1)).toMatch(
@@ -327,7 +366,9 @@ const care = (said: Record<string, Value>): ObjectValue => ({
 describe("the configuration of a cluster", () => {
   test.each<[string, Record<string, Value>, string]>([
     ["a Kubernetes that this Talos can't run", { kubernetes_version: "1.20.0" }, "too old to be used with Talos"],
-    ["a release that nobody knows", { talos_version: "latest" }, "latest"],
+    ["a release without its patch", { talos_version: "1.14" }, 'Write "v1.14.1"'],
+    ["a word for the newest release", { talos_version: "latest" }, 'Write "v1.14.1"'],
+    ["a release too old", { talos_version: "v1.8.4" }, "expected 1.9 to 1.14"],
     ["an endpoint without scheme", { endpoint: "10.0.0.1:6443" }, "no scheme"],
     ["a pod network that is not one", { cni: "calico" }, "calico"],
     ["no worker that may be away", { rollout: care({ max_unavailable: "0" }) }, "a whole number from 1 on"],
@@ -344,6 +385,13 @@ describe("the configuration of a cluster", () => {
         .map(({ detail }) => detail)
         .join(),
     ).toContain(text);
+  });
+
+  test("a Talos that is newer than all that is known is a warning at its attribute", async () => {
+    const newer = { ...base, talos_version: "v1.15.0", kubernetes_version: "1.38.0" };
+    const found = await validateConfig(server, server.resource(type), config(newer));
+    expect(found).toMatchObject([{ severity: "warning", detail: expect.stringContaining("contract v1.14") }]);
+    expect(JSON.stringify(found[0]?.path)).toContain("talos_version");
   });
 
   test("an even number of control planes is a warning", async () => {

@@ -11,13 +11,50 @@ describe("a Talos version", () => {
     expect(TalosVersion.parse(text).toString()).toBe(expected);
   });
 
-  test.each(["1.13", "v1", "", "latest", "1.13.9.1", " v1.13.9", "v1.13.x"])("refuses %j with an example", (text) => {
-    expect(() => TalosVersion.parse(text)).toThrow(expect.objectContaining({ code: "invalid-input" }));
-    expect(() => TalosVersion.parse(text)).toThrow("is not a Talos version");
+  test.each([
+    ["1.13", 'Write "v1.13.9", the newest that talosmith knows.'],
+    ["v1.14", 'Write "v1.14.1", the newest that talosmith knows.'],
+    ["latest", 'Write "v1.14.1", the newest that talosmith knows.'],
+    ...["1.15", "v1", "", "1.13.9.1", " v1.13.9", "v1.13.x"].map((text) => [
+      text,
+      'Write all three parts, such as "v1.13.9".',
+    ]),
+  ])("refuses %j and says what to write", (text, hint) => {
+    const message = `${JSON.stringify(text)} is not an exact Talos version`;
+    expect(() => TalosVersion.parse(text)).toThrow(expect.objectContaining({ code: "invalid-input", message, hint }));
   });
 
-  test.each(["v1.8.0", "v1.15.0", "v2.13.0"])("refuses %s, which we do not know, and names the range", (text) => {
+  test.each(["v1.8.0", "v0.14.3", "v2.13.0"])("refuses %s, which is not supported, and names the range", (text) => {
     expect(() => TalosVersion.parse(text)).toThrow("expected 1.9 to 1.14");
+  });
+
+  test.each([
+    ["1.14", "v1.14.1"],
+    ["v1.9", "v1.9.6"],
+    ["latest", "v1.14.1"],
+    ["v1.13.4", "v1.13.4"],
+    ["1.15.0-alpha.0", "v1.15.0-alpha.0"],
+  ])("resolves %s to %s", (text, expected) => {
+    expect(TalosVersion.resolve(text).toString()).toBe(expected);
+  });
+
+  test.each(["1.15", "1.8", "newest", "1"])("does not resolve %s", (text) => {
+    expect(() => TalosVersion.resolve(text)).toThrow("is not an exact Talos version");
+  });
+
+  test.each([
+    ["v1.13.9", "latest", "1.36.3"],
+    ["v1.14.1", "latest", "1.37.0"],
+    ["v1.14.1", "1.35", "1.35.4"],
+    ["v1.14.1", "v1.36.1", "1.36.1"],
+  ])("%s resolves Kubernetes %s to %s", (talos, text, expected) => {
+    expect(TalosVersion.parse(talos).resolveKubernetes(text).toString()).toBe(expected);
+  });
+
+  test("does not resolve a Kubernetes minor of which no patch release is known", () => {
+    expect(() => TalosVersion.parse("v1.13.9").resolveKubernetes("1.31")).toThrow(
+      '"1.31" is not an exact Kubernetes version',
+    );
   });
 
   test.each([
@@ -26,7 +63,8 @@ describe("a Talos version", () => {
     ["v1.11.6", "1.34.1"],
     ["v1.12.11", "1.35.4"],
     ["v1.13.9", "1.36.3"],
-    ["v1.14.0-rc.1", "1.37.0-rc.0"],
+    ["v1.14.0-rc.1", "1.37.0"],
+    ["v1.14.1", "1.37.0"],
   ])("%s installs Kubernetes %s by default", (talos, kubernetes) => {
     expect(TalosVersion.parse(talos).defaultKubernetesVersion).toBe(kubernetes);
     expect(TalosVersion.parse(talos).supportsKubernetes(kubernetes)).toBe(true);
@@ -78,6 +116,57 @@ describe("a Talos version", () => {
   });
 });
 
+describe("a release newer than all that is known", () => {
+  const next = TalosVersion.parse("v1.15.0-alpha.1");
+
+  test("is read, and says what is not known", () => {
+    expect(next.toString()).toBe("v1.15.0-alpha.1");
+    expect(next.contract.toString()).toBe("v1.14");
+    expect(next.defaultKubernetesVersion).toBe("1.37.0");
+    expect(next.unknown).toMatch(/contract v1\.14.*Kubernetes above 1\.37.*from 1\.14\./s);
+  });
+
+  test.each(["v1.9.0", "v1.13.99", "v1.14.2", "v1.14.0-rc.1"])("is not %s, of which all is known", (text) => {
+    expect(TalosVersion.parse(text).unknown).toBeUndefined();
+  });
+
+  test.each([
+    ["1.31.0", false],
+    ["1.32.0", true],
+    ["1.37.0", true],
+    ["1.38.0", true],
+  ])("runs Kubernetes %s: %s, as far as known", (kubernetes, expected) => {
+    expect(next.supportsKubernetes(kubernetes)).toBe(expected);
+  });
+
+  test.each([
+    ["v1.13.9", "whether Talos 1.13.9 can be upgraded to 1.15.0-alpha.1 is not known"],
+    ["v1.14.0", undefined],
+    ["v1.15.0-alpha.0", undefined],
+  ])("can or cannot be reached from %s", (host, message) => {
+    const move = () => next.requireUpgradeFrom(TalosVersion.parse(host));
+    if (message === undefined) expect(move).not.toThrow();
+    else expect(move).toThrow(expect.objectContaining({ message, hint: expect.stringContaining("v1.14.1 first") }));
+  });
+});
+
+test("what is too old for an upgrade hears of the release to take first", () => {
+  const move = () => TalosVersion.parse("v1.14.1").requireUpgradeFrom(TalosVersion.parse("v1.9.6"));
+  expect(move).toThrow(
+    expect.objectContaining({ hint: "Upgrade to v1.11.6 first, the newest that it can be upgraded to." }),
+  );
+});
+
+test("a release accepts the contracts up to its own", () => {
+  const accepted = (talos: string) =>
+    Contract.all()
+      .filter((contract) => TalosVersion.parse(talos).accepts(contract))
+      .join(" ");
+  expect(accepted("v1.9.6")).toBe("v1.9");
+  expect(accepted("v1.13.9")).toBe("v1.9 v1.10 v1.11 v1.12 v1.13");
+  expect(accepted("v1.16.0")).toBe("v1.9 v1.10 v1.11 v1.12 v1.13 v1.14");
+});
+
 describe("a contract", () => {
   test.each([
     ["v1.13", "v1.13"],
@@ -104,6 +193,10 @@ describe("a contract", () => {
       ["v1.13", true, true, true, false],
       ["v1.14", true, true, true, true],
     ]);
+  });
+
+  test.each(["v1.8", "v1.15", "v1.15.0", "v2.0"])("refuses %s, which cannot be written", (text) => {
+    expect(() => Contract.parse(text)).toThrow("expected 1.9 to 1.14");
   });
 
   test("moves the etcd image to the Kubernetes registry in 1.12", () => {

@@ -28,6 +28,7 @@ resource "talosmith_member" "worker" {
 resource "talosmith_cluster" "cluster" {
   name                = "docker"
   additional_sans     = ["127.0.0.1"]
+  config_contract     = "v1.13"
   endpoint            = "https://10.5.0.2:6443"
   infrastructure_kind = "container"
   kubernetes_version  = "1.36.3"

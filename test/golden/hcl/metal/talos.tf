@@ -15,6 +15,7 @@ resource "talosmith_member" "machine" {
 resource "talosmith_cluster" "cluster" {
   name                = "rack"
   additional_sans     = ["10.20.0.10"]
+  config_contract     = "v1.13"
   endpoint            = "https://10.20.0.10:6443"
   infrastructure_kind = "metal"
   install_image       = "factory.talos.dev/metal-installer/c9078f9419961640c712a8bf2bb9174933dfcf1da383fd8ea2b7dc21493f8bac:v1.13.9"

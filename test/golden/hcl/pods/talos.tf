@@ -28,6 +28,7 @@ resource "talosmith_member" "general" {
 resource "talosmith_cluster" "cluster" {
   name                = "tenant"
   additional_sans     = [kubernetes_service_v1.endpoint.status[0].load_balancer[0].ingress[0].ip]
+  config_contract     = "v1.13"
   endpoint            = "https://${kubernetes_service_v1.endpoint.status[0].load_balancer[0].ingress[0].ip}:6443"
   infrastructure_kind = "container"
   kubernetes_version  = "1.36.3"
