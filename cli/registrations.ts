@@ -4,69 +4,44 @@ import { registerBackup } from "./commands/backup.ts";
 import { registerConfig } from "./commands/config.ts";
 import { registerGen } from "./commands/gen.ts";
 import { registerImage } from "./commands/image.ts";
-import {
-  registerDashboard,
-  registerDoctor,
-  registerHealth,
-  registerReview,
-  registerStatus,
-  registerSupport,
-  registerTopology,
-} from "./commands/inspect.ts";
-import {
-  registerDeploy,
-  registerDestroy,
-  registerPlan,
-  registerRestore,
-  registerRotateCa,
-  registerUnlock,
-  registerUp,
-  registerUpgrade,
-} from "./commands/lifecycle.ts";
+import * as inspect from "./commands/inspect.ts";
+import * as lifecycle from "./commands/lifecycle.ts";
 import { registerMachine } from "./commands/machine.ts";
 import { registerOperate } from "./commands/operate.ts";
-import {
-  registerAdopt,
-  registerClientFiles,
-  registerCompletion,
-  registerInit,
-  registerProvider,
-  registerSynth,
-  registerUi,
-} from "./commands/project.ts";
+import * as project from "./commands/project.ts";
 import { registerSim } from "./commands/sim.ts";
 import type { Registration } from "./program.ts";
 
 /** Every command, in the order in which help lists them. */
 export const registrations: readonly Registration[] = [
-  registerInit,
-  registerAdopt,
-  registerDeploy,
-  registerPlan,
-  registerDestroy,
-  registerReview,
-  registerSynth,
-  registerUp,
-  registerUpgrade,
-  registerStatus,
-  registerDoctor,
-  registerHealth,
-  registerTopology,
+  project.registerInit,
+  project.registerAdopt,
+  lifecycle.registerDeploy,
+  lifecycle.registerPlan,
+  lifecycle.registerDestroy,
+  inspect.registerReview,
+  project.registerSynth,
+  lifecycle.registerUp,
+  lifecycle.registerUpgrade,
+  inspect.registerStatus,
+  inspect.registerDoctor,
+  inspect.registerHealth,
+  inspect.registerTopology,
   registerOperate,
-  registerDashboard,
-  registerUi,
-  registerUnlock,
-  registerSupport,
-  registerClientFiles,
+  inspect.registerDashboard,
+  project.registerUi,
+  lifecycle.registerUnlock,
+  inspect.registerSupport,
+  project.registerClientFiles,
   registerAddon,
   registerBackup,
-  registerRestore,
-  registerRotateCa,
+  lifecycle.registerRestore,
+  lifecycle.registerRotateCa,
   registerMachine,
   registerGen,
   registerConfig,
   registerImage,
-  registerProvider,
+  project.registerProvider,
   registerSim,
-  registerCompletion,
+  project.registerCompletion,
 ];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-export { createIso, type IsoFile } from "./iso.ts";
-export { type MetaMachine, renderMeta } from "./meta.ts";
+export { createIso } from "./iso.ts";
+export { renderMeta } from "./meta.ts";
 export {
   checkNetworkConfig,
   createNoCloudIso,

@@ -18,25 +18,19 @@ export interface IsoFile {
   readonly content: Uint8Array;
 }
 
-// Sectors in order. All that stands before the files has one sector each, which the checks below keep true.
-const primaryDescriptor = 16;
-const jolietDescriptor = 17;
-const terminator = 18;
-const primaryTableL = 19;
-const primaryTableM = 20;
-const jolietTableL = 21;
-const jolietTableM = 22;
-const primaryRoot = 23;
-const rockRidgeArea = 24;
-const jolietRoot = 25;
-const firstFile = 26;
-
 interface Placed extends IsoFile {
   readonly sector: number;
 }
 
+/** One of the two descriptions of the files that an image has. */
 interface Tree {
-  readonly root: number;
+  readonly type: number;
+  /** Its sectors. */
+  readonly at: Readonly<Record<"descriptor" | "tableL" | "tableM" | "root", number>>;
+  readonly text: (label: string) => Uint8Array;
+  readonly padding: string;
+  /** Escape sequence of the character set. */
+  readonly encoding: string;
   readonly identifier: (name: string) => Uint8Array;
   readonly systemUse: (name: string | undefined, parent: boolean) => Uint8Array;
 }
@@ -44,19 +38,33 @@ interface Tree {
 const ascii = (text: string) => Buffer.from(text, "latin1");
 const ucs2 = (text: string) => Buffer.from(text, "utf16le").swap16();
 
-/** ISO 9660 names have capital letters, digits and underscores; the real name is in the extensions. */
-const primaryTree: Tree = {
-  root: primaryRoot,
-  identifier: (name) => ascii(`${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}.;1`),
-  systemUse: (name, parent) =>
-    name === undefined ? rootEntries(parent, rockRidgeArea, rockRidgeReference.length) : fileEntries(name),
-};
+// All that stands before the files has one sector each, which the checks below keep true.
+const terminator = 18;
+const rockRidgeArea = 24;
+const firstFile = 26;
 
-const jolietTree: Tree = {
-  root: jolietRoot,
-  identifier: ucs2,
-  systemUse: () => new Uint8Array(),
-};
+const trees: readonly Tree[] = [
+  {
+    type: 1,
+    at: { descriptor: 16, tableL: 19, tableM: 20, root: 23 },
+    text: ascii,
+    padding: " ",
+    encoding: "",
+    // ISO 9660 names have capital letters, digits and underscores; the real name is in the extensions.
+    identifier: (name) => ascii(`${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}.;1`),
+    systemUse: (name, parent) =>
+      name === undefined ? rootEntries(parent, rockRidgeArea, rockRidgeReference.length) : fileEntries(name),
+  },
+  {
+    type: 2,
+    at: { descriptor: 17, tableL: 21, tableM: 22, root: 25 },
+    text: ucs2,
+    padding: "\0 ",
+    encoding: "%/E",
+    identifier: ucs2,
+    systemUse: () => new Uint8Array(),
+  },
+];
 
 /**
  * An ISO 9660 image with Rock Ridge and Joliet, the files in its root. The same input always gives the same bytes: the
@@ -106,25 +114,12 @@ function layOut(label: string, files: readonly IsoFile[]) {
 
 function writeHead(label: string, placed: readonly Placed[], sectors: number): Head {
   const image = new IsoBytes(firstFile);
-  writeDescriptor(image, primaryDescriptor, sectors, {
-    type: 1,
-    label: ascii(label),
-    padding: " ",
-    encoding: "",
-    tree: primaryTree,
-  });
-  writeDescriptor(image, jolietDescriptor, sectors, {
-    type: 2,
-    label: ucs2(label),
-    padding: "\0 ",
-    encoding: "%/E",
-    tree: jolietTree,
-  });
+  for (const tree of trees) {
+    writeDescriptor(image, tree, label, sectors);
+    writePathTables(image, tree.at);
+    writeDirectory(image, tree, placed);
+  }
   image.write(terminator, 0, [255, ...ascii("CD001"), 1]);
-  writePathTables(image, primaryTableL, primaryTableM, primaryRoot);
-  writePathTables(image, jolietTableL, jolietTableM, jolietRoot);
-  writeDirectory(image, primaryTree, placed);
-  writeDirectory(image, jolietTree, placed);
   image.write(rockRidgeArea, 0, rockRidgeReference);
   return { head: image.bytes, headHash: createHash("sha256").update(image.bytes) };
 }
@@ -149,48 +144,27 @@ function place(files: readonly IsoFile[]): readonly Placed[] {
   });
 }
 
-interface Descriptor {
-  readonly type: number;
-  readonly label: Uint8Array;
-  readonly padding: string;
-  /** Escape sequence of the character set. */
-  readonly encoding: string;
-  readonly tree: Tree;
-}
-
-function writeDescriptor(
-  image: IsoBytes,
-  sector: number,
-  sectors: number,
-  { type, label, padding, encoding, tree }: Descriptor,
-): void {
-  const [tableL, tableM] = type === 1 ? [primaryTableL, primaryTableM] : [jolietTableL, jolietTableM];
+function writeDescriptor(image: IsoBytes, tree: Tree, label: string, sectors: number): void {
+  const { type, at, padding, encoding } = tree;
+  const sector = at.descriptor;
   const blank = (length: number) => ascii(padding.repeat(length).slice(0, length));
   const text = (offset: number, length: number, content: Uint8Array = new Uint8Array()) =>
     image.write(sector, offset, [...content, ...blank(length - content.length)]);
   image.write(sector, 0, [type, ...ascii("CD001"), 1]);
   text(8, 32);
-  text(40, 32, label);
+  text(40, 32, tree.text(label));
   image.write(sector, 80, bothEndian32(sectors));
   image.write(sector, 88, ascii(encoding));
   image.write(sector, 120, bothEndian16(1));
   image.write(sector, 124, bothEndian16(1));
   image.write(sector, 128, bothEndian16(sectorSize));
   image.write(sector, 132, bothEndian32(pathTableSize));
-  image.writeUint32(sector, 140, tableL, "little");
-  image.writeUint32(sector, 148, tableM, "big");
-  image.write(sector, 156, record(Uint8Array.of(0), tree.root, sectorSize, true, new Uint8Array()));
+  image.writeUint32(sector, 140, at.tableL, "little");
+  image.writeUint32(sector, 148, at.tableM, "big");
+  image.write(sector, 156, record(Uint8Array.of(0), tree.at.root, sectorSize, true, new Uint8Array()));
   // Volume set, publisher, preparer, application, then three file names: all blank.
-  for (const [offset, length] of [
-    [190, 128],
-    [318, 128],
-    [446, 128],
-    [574, 128],
-    [702, 37],
-    [739, 37],
-    [776, 37],
-  ] as const)
-    text(offset, length);
+  for (const offset of [190, 318, 446, 574]) text(offset, 128);
+  for (const offset of [702, 739, 776]) text(offset, 37);
   const never = [...ascii("0".repeat(16)), 0];
   const created = [...ascii("1980010100000000"), 0];
   image.write(sector, 813, [...created, ...created, ...never, ...never, 1]);
@@ -198,7 +172,7 @@ function writeDescriptor(
 
 const pathTableSize = 10;
 
-function writePathTables(image: IsoBytes, tableL: number, tableM: number, root: number): void {
+function writePathTables(image: IsoBytes, { tableL, tableM, root }: Tree["at"]): void {
   image.write(tableL, 0, [1, 0]);
   image.writeUint32(tableL, 2, root, "little");
   image.write(tableL, 6, [1, 0, 0, 0]);
@@ -209,8 +183,8 @@ function writePathTables(image: IsoBytes, tableL: number, tableM: number, root: 
 
 function writeDirectory(image: IsoBytes, tree: Tree, files: readonly Placed[]): void {
   const records = [
-    record(Uint8Array.of(0), tree.root, sectorSize, true, tree.systemUse(undefined, false)),
-    record(Uint8Array.of(1), tree.root, sectorSize, true, tree.systemUse(undefined, true)),
+    record(Uint8Array.of(0), tree.at.root, sectorSize, true, tree.systemUse(undefined, false)),
+    record(Uint8Array.of(1), tree.at.root, sectorSize, true, tree.systemUse(undefined, true)),
     ...files.map(({ name, sector, content }) =>
       record(
         tree.identifier(name),
@@ -227,7 +201,7 @@ function writeDirectory(image: IsoBytes, tree: Tree, files: readonly Placed[]): 
       "invalid-input",
       `found ${files.length} files, expected as many as fit in one directory sector`,
     );
-  image.write(tree.root, 0, bytes);
+  image.write(tree.at.root, 0, bytes);
 }
 
 function record(

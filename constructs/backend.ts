@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
+  DataTerraformRemoteStateHttp,
+  DataTerraformRemoteStateLocal,
+  DataTerraformRemoteStateS3,
   HttpBackend,
   type HttpBackendConfig,
   LocalBackend,
   ref,
   S3Backend,
   type S3BackendConfig,
+  type TerraformRemoteState,
   type TerraformStack,
   Token,
 } from "cdktf";
-import type { Backend } from "../model/index.ts";
+import type { Construct } from "constructs";
+import type { Backend, Environment } from "../model/index.ts";
 import { stateOwner } from "../model/state-owner.ts";
 import { given } from "../talos/given.ts";
+import type { JoinedControlPlane } from "./cluster/index.ts";
 import { projectPath, requireTerraform } from "./terraform/index.ts";
 
 /** Where an environment's state is when it is a file, from the project's root. */
@@ -34,7 +40,7 @@ const notAmazon = {
 } as const;
 
 /** Where an environment's state is. Nothing is absolute, and nothing lies in the output folder, which is deleted. */
-export function backendSettings(environment: string, backend: Backend): BackendSettings {
+function backendSettings(environment: string, backend: Backend): BackendSettings {
   switch (backend.kind) {
     case "local":
       return { kind: "local", config: { path: projectPath(stateFile(environment)) } };
@@ -77,5 +83,26 @@ export function addBackend(stack: TerraformStack, environment: string, backend: 
   else {
     new S3Backend(stack, settings.config);
     if (settings.config.useLockfile) requireTerraform(stack, "1.10.0");
+  }
+}
+
+/** The control plane of another environment, as that environment's state tells of it. */
+export function joinedControlPlane(scope: Construct, environment: Environment): JoinedControlPlane {
+  const state = remoteState(scope, environment);
+  return { endpoint: state.getString("cluster_endpoint"), addresses: state.getList("control_plane_ips") };
+}
+
+function remoteState(scope: Construct, { name, backend }: Environment): TerraformRemoteState {
+  const settings = backendSettings(name, backend);
+  switch (settings.kind) {
+    case "local":
+      return new DataTerraformRemoteStateLocal(scope, "control_plane", settings.config);
+    case "s3": {
+      // Who only reads locks nothing, and an older Terraform than the owner's need not know this way of locking.
+      const { useLockfile: _file, dynamodbTable: _table, ...config } = settings.config;
+      return new DataTerraformRemoteStateS3(scope, "control_plane", config);
+    }
+    case "http":
+      return new DataTerraformRemoteStateHttp(scope, "control_plane", settings.config);
   }
 }

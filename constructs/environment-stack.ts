@@ -3,7 +3,7 @@ import { TerraformOutput } from "cdktf";
 import type { Construct } from "constructs";
 import { addonsOf, controlPlanePool, type Environment, type MetalEnvironment, machinesOf } from "../model/index.ts";
 import { AwsInfrastructure, type ExistingVpc, type NewVpc } from "./aws/index.ts";
-import { addBackend, ownerOfStack } from "./backend.ts";
+import { addBackend, joinedControlPlane, ownerOfStack } from "./backend.ts";
 import {
   type Infrastructure,
   type PoolProps,
@@ -12,7 +12,6 @@ import {
   WorkerPool,
 } from "./cluster/index.ts";
 import { DockerInfrastructure, PodInfrastructure } from "./container/index.ts";
-import { joinedControlPlane } from "./joined-control-plane.ts";
 import { LibvirtInfrastructure } from "./libvirt/index.ts";
 import { MetalInfrastructure } from "./metal/index.ts";
 import { SimulatedInfrastructure } from "./simulated/index.ts";

@@ -1,24 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 export { backendKey } from "./backend.ts";
-export {
-  evaluateStack,
-  type HclOptions,
-  isMap,
-  type JsonObject,
-  printStack,
-  type StackResource,
-  unknown,
-  type Value,
-  type Values,
-  writtenByTalosmith,
-} from "./hcl/index.ts";
+export * from "./hcl/index.ts";
 export * from "./public.ts";
 export { encryptionFile, encryptionFileName } from "./state-encryption.ts";
-export {
-  type SynthesizedStack,
-  type SynthFailure,
-  type SynthOptions,
-  type SynthResult,
-  synthesize,
-} from "./synthesize.ts";
+export { type SynthResult, synthesize } from "./synthesize.ts";
 export { writeWhole } from "./write-whole.ts";

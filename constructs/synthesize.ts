@@ -25,14 +25,14 @@ export interface SynthResult {
   readonly failures: readonly SynthFailure[];
 }
 
-export interface SynthesizedStack {
+interface SynthesizedStack {
   readonly environment: Environment;
   /** Relative to the output folder. */
   readonly directory: string;
   readonly warnings: readonly Fault[];
 }
 
-export interface SynthFailure {
+interface SynthFailure {
   readonly environment: string;
   readonly error: Error;
 }

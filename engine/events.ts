@@ -5,18 +5,21 @@ import * as z from "zod";
 import { jsonIn } from "../talos/plain-text.ts";
 import type { Step } from "./step.ts";
 
+const types = [
+  "observed",
+  "planned",
+  "step-started",
+  "step-finished",
+  "step-failed",
+  /** A condition that is not met yet; at least every five seconds while the engine waits. */
+  "waiting",
+  "warning",
+  "healthy",
+] as const;
+
 /** What the engine tells while it works. `message` is a sentence for a person and holds no secret. */
 export interface ClusterEvent {
-  readonly type:
-    | "observed"
-    | "planned"
-    | "step-started"
-    | "step-finished"
-    | "step-failed"
-    /** A condition that is not met yet; at least every five seconds while the engine waits. */
-    | "waiting"
-    | "warning"
-    | "healthy";
+  readonly type: (typeof types)[number];
   readonly at: Date;
   readonly message: string;
   readonly machine?: string;
@@ -35,16 +38,7 @@ export type ToldEvent = z.infer<typeof schema>;
 
 const schema = z.object({
   at: z.coerce.date(),
-  type: z.enum([
-    "observed",
-    "planned",
-    "step-started",
-    "step-finished",
-    "step-failed",
-    "waiting",
-    "warning",
-    "healthy",
-  ]) satisfies z.ZodType<ClusterEvent["type"]>,
+  type: z.enum(types),
   message: z.string(),
   machine: z.string().optional(),
   step: z.object({ id: z.string() }).optional(),

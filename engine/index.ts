@@ -36,6 +36,9 @@ export {
   type KubernetesApi,
   keptSecret,
   kubernetesApi,
+  kubernetesLease,
+  type Lease,
+  type LeaseRecord,
 } from "./kubernetes/index.ts";
 export { leaveCluster } from "./leave.ts";
 export { lockFileFor, withLock } from "./lock/lock.ts";

@@ -18,7 +18,7 @@ export interface MachineEtcd {
 }
 
 /** `clock`: it is not valid at this moment. `address`: it is for other addresses than the one it was reached by. */
-export interface CertificateFault {
+interface CertificateFault {
   readonly kind: "clock" | "address";
   readonly hint: string;
 }

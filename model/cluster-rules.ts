@@ -168,7 +168,8 @@ function newestContract(talosVersion: string): Contract | undefined {
 
 /** A machine refuses documents that its Talos does not know. */
 const talosReadsContract: SettingRule = ({ talosVersion, configContract }) => {
-  if (talosVersion === undefined || configContract === undefined) return [];
+  // One that is no contract is reported by itself.
+  if (talosVersion === undefined || configContract === undefined || !isContract(configContract)) return [];
   const newest = newestContract(talosVersion);
   if (newest === undefined || Contract.parse(configContract).compare(newest) <= 0) return [];
   return [

@@ -1,35 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-export { type AddonPlan, addonsOf } from "./environment/addons.ts";
+export { addonsOf } from "./environment/addons.ts";
 export {
-  type AddressedMachine,
   addressesOf,
   gatewayOf,
   knownAddresses,
   type LibvirtNetwork,
   nameserversOf,
-  type Place,
   placeMachine,
 } from "./environment/addressing.ts";
 export { type EnvironmentParts, type PartFault, partFaults, sectionFaults } from "./environment/check-parts.ts";
 export { Cidr } from "./environment/cidr.ts";
 export {
-  type ControlPlane,
   controlPlanePool,
   type Environment,
-  type Infrastructure,
   type MachinePlan,
   type MetalEnvironment,
   machinesOf,
   poolInAddresses,
   type Role,
-  type WorkerPool,
 } from "./environment/environment.ts";
-export { EnvironmentError, type Fault, formatFault, type Position } from "./environment/fault.ts";
+export { EnvironmentError, type Fault, formatFault } from "./environment/fault.ts";
 export { describeFirstContact, firstContactOf } from "./environment/first-contact.ts";
 export {
   type FirstEnvironment,
-  type FirstQuestion,
   firstEnvironment,
   questionsOf,
   schemaPaths,
@@ -42,15 +36,10 @@ export {
   loadEnvironment,
   loadExistingEnvironment,
 } from "./environment/load-environment.ts";
-export type {
-  DiskSelector,
-  MetalMachineSettings,
-  MetalNetwork,
-} from "./environment/metal.ts";
+export type { MetalNetwork } from "./environment/metal.ts";
 export { metalPatches, staticAddress } from "./environment/metal-patches.ts";
 export { parseEnvironment } from "./environment/parse-environment.ts";
 export { formatSize } from "./environment/quantity.ts";
-export type { ReadFile } from "./environment/references.ts";
 export {
   changeVersion,
   contractToWrite,
@@ -58,12 +47,5 @@ export {
   type VersionField,
   withCount,
 } from "./environment/version-change.ts";
-export {
-  type ClusterSurroundings,
-  nodePatch,
-  type Patches,
-  patchFilesOf,
-  type ResolvedCluster,
-  resolveCluster,
-} from "./resolve-cluster.ts";
+export { nodePatch, patchFilesOf, type ResolvedCluster, resolveCluster } from "./resolve-cluster.ts";
 export { type Backend, type BackupSection, type Kind, kindNames, passphraseVariable } from "./schema/index.ts";

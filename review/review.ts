@@ -1,30 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type ClusterChange, clusterChanges } from "./cluster-change.ts";
-import { type Action, changedAttributes, type Finding, type Level, levels, type Plan, type Rule } from "./plan.ts";
+import { type Change, changedAttributes, type Finding, type Level, levels, type Plan, type Rule } from "./plan.ts";
 import { clusterRule } from "./rules/cluster.ts";
 import { dataRule, exposureRule, machineRule, placeholderRule, protectionRule } from "./rules/resources.ts";
 
 const rules: readonly Rule[] = [clusterRule, machineRule, dataRule, exposureRule, placeholderRule, protectionRule];
 
 /** A plan as a person wants to read it: what may hurt, then the clusters, then every resource. */
-export interface Review {
+export interface Review extends Pick<Plan, "drifted" | "basis" | "complete" | "errored"> {
   readonly findings: readonly Finding[];
   readonly clusters: readonly ClusterChange[];
   readonly resources: readonly ResourceChange[];
-  readonly drifted: readonly string[];
-  readonly basis: Plan["basis"];
-  readonly complete: boolean;
-  readonly errored: boolean;
 }
 
-export interface ResourceChange {
-  readonly address: string;
-  readonly type: string;
-  readonly action: Action;
+export interface ResourceChange extends Pick<Change, "address" | "type" | "action" | "replacedFor"> {
   /** The names of the attributes that an update or a replacement changes. */
   readonly attributes: readonly string[];
-  /** Those of them because of which it is replaced. */
-  readonly replacedFor: readonly string[];
 }
 
 export function reviewPlan(plan: Plan): Review {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../talos/given.ts";
 
-export type ConditionStatus = "True" | "False" | "Unknown";
+type ConditionStatus = "True" | "False" | "Unknown";
 
 /** What was found about one aspect, in the form and with the words of Kubernetes' conditions. */
 export interface Finding {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setMaxListeners } from "node:events";
 import { hostname } from "node:os";
-import { inClusterAccess, kubernetesApi, systemTiming } from "../../engine/index.ts";
+import { inClusterAccess, kubernetesApi, kubernetesLease, systemTiming } from "../../engine/index.ts";
 import { listEnvironments, loadEnvironment } from "../../model/index.ts";
 import {
-  kubernetesLease,
   type Log,
   openWatchedProject,
   operateAll,

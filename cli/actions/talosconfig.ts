@@ -177,16 +177,7 @@ export async function showContext(flags: ContextInfoFlags, context: CommandConte
   context.stdout.write(render(info, flags.json ? "json" : flags.output));
 }
 
-interface ContextInfo {
-  readonly context: string;
-  readonly nodes: readonly string[];
-  readonly endpoints: readonly string[];
-  readonly roles: readonly string[];
-  readonly certTTL: string;
-  readonly certNotAfter: string;
-}
-
-function describe(config: Talosconfig, name: string | undefined, now: Date): ContextInfo {
+function describe(config: Talosconfig, name: string | undefined, now: Date) {
   const current = contextOf(config);
   const chosen = name === undefined ? current : contextOf(config, name);
   const certificate = certificateInfo(chosen);
@@ -200,7 +191,7 @@ function describe(config: Talosconfig, name: string | undefined, now: Date): Con
   };
 }
 
-function render(info: ContextInfo, output: ContextInfoFlags["output"]): string {
+function render(info: ReturnType<typeof describe>, output: ContextInfoFlags["output"]): string {
   if (output === "yaml") return stringifyYaml({ ...info });
   if (output === "json") {
     // talosctl writes lists that the file does not have as null.

@@ -8,9 +8,9 @@ import type { Infrastructure, MachineSet, PoolRequest } from "../cluster/index.t
 import { refuse } from "../errors.ts";
 import { type Addressable, Milestone } from "../terraform/index.ts";
 import { BackupBucket } from "./backups.ts";
-import { AwsDataSource, AwsProvider, AwsResource } from "./bindings/index.ts";
+import { AwsDataSource, AwsProvider, AwsResource } from "./bindings.ts";
 import { cloudControllerPolicy } from "./cloud-controller-policy.ts";
-import { DnsName } from "./dns.ts";
+import { type AwsDnsProps, DnsName } from "./dns.ts";
 import { ebsCsiPolicy } from "./ebs-csi-policy.ts";
 import { createEc2Machines, type InstanceSettings } from "./ec2-machines.ts";
 import { createEncryptionKey } from "./encryption-key.ts";
@@ -49,18 +49,6 @@ export interface AwsPoolSettings {
         readonly max: number;
       }
     | undefined;
-}
-
-/** The name of the Kubernetes API: `<name>.<label>.<zone>`. */
-export interface AwsDnsProps {
-  /** Hosted zone of Route 53. */
-  readonly zone: string;
-  /** Label between name and zone; may be empty. */
-  readonly label: string;
-  /** First label, such as `api`. */
-  readonly name: string;
-  /** Whether to create the zone; else it has to exist. */
-  readonly createZone: boolean;
 }
 
 /** Network, access and shared resources of a cluster on AWS. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
-import { AwsResource } from "./bindings/index.ts";
+import { AwsResource } from "./bindings.ts";
 import { allow, type Statement } from "./policy.ts";
 import { PrivateBucket } from "./private-bucket.ts";
 

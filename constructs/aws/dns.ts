@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
 import type { Addressable } from "../terraform/index.ts";
-import { AwsDataSource, AwsResource } from "./bindings/index.ts";
+import { AwsDataSource, AwsResource } from "./bindings.ts";
 
-export interface DnsProps {
+/** The name of the Kubernetes API: `<name>.<label>.<zone>`. */
+export interface AwsDnsProps {
+  /** Hosted zone of Route 53. */
   readonly zone: string;
-  /** Between the name and the zone; may be empty. */
+  /** Label between name and zone; may be empty. */
   readonly label: string;
+  /** First label, such as `api`. */
   readonly name: string;
-  /** Make the zone rather than find it. */
+  /** Whether to create the zone; else it has to exist. */
   readonly createZone: boolean;
+}
+
+interface DnsTarget {
   readonly target: { readonly dnsName: string; readonly hostedZoneId: string };
 }
 
-/** The name of the Kubernetes API: `<name>.<label>.<zone>`. */
+/** That name as a record in its zone. */
 export class DnsName extends Construct {
   readonly fullName: string;
   readonly record: Addressable;
 
-  constructor(scope: Construct, id: string, { zone, label, name, createZone, target }: DnsProps) {
+  constructor(scope: Construct, id: string, { zone, label, name, createZone, target }: AwsDnsProps & DnsTarget) {
     super(scope, id);
     this.fullName = [name, label, zone].filter((part) => part !== "").join(".");
     const zoneId = createZone

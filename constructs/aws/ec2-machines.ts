@@ -4,7 +4,7 @@ import type { Construct } from "constructs";
 import { given } from "../../talos/given.ts";
 import type { MachineRows } from "../cluster/index.ts";
 import { type Addressable, ReplacementTrigger } from "../terraform/index.ts";
-import { AwsResource } from "./bindings/index.ts";
+import { AwsResource } from "./bindings.ts";
 import { clusterTag } from "./policy.ts";
 
 const gibibyte = 2 ** 30;

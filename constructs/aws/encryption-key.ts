@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Construct } from "constructs";
-import { AwsResource } from "./bindings/index.ts";
+import { AwsResource } from "./bindings.ts";
 import { type PolicyScope, policyDocument } from "./policy.ts";
 
 /** A key for the cluster's backups and logs, turned over every year, that the account's administrators control. */

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { Construct } from "constructs";
 import type { MachineRows } from "../cluster/index.ts";
 import type { Addressable } from "../terraform/index.ts";
-import { AwsResource } from "./bindings/index.ts";
+import { AwsResource } from "./bindings.ts";
 import { unreservedName } from "./unreserved-name.ts";
 
 export interface LoadBalancerProps {
@@ -17,7 +17,7 @@ export interface LoadBalancerProps {
   readonly ports: readonly LoadBalancerPort[];
 }
 
-export interface LoadBalancerPort {
+interface LoadBalancerPort {
   readonly name: "kubernetes" | "talos";
   readonly port: number;
 }

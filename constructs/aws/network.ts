@@ -3,7 +3,7 @@ import { Construct } from "constructs";
 import { Cidr } from "../../model/index.ts";
 import { ConstructAssumptionError } from "../errors.ts";
 import type { Addressable } from "../terraform/index.ts";
-import { AwsDataSource, AwsResource } from "./bindings/index.ts";
+import { AwsDataSource, AwsResource } from "./bindings.ts";
 import { clusterTag } from "./policy.ts";
 
 /** A VPC to create. */

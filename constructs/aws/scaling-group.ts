@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
-import { AwsResource } from "./bindings/index.ts";
+import { AwsResource } from "./bindings.ts";
 import { type InstanceSettings, metadataOptions, packUserData, withinLimit } from "./ec2-machines.ts";
 import { clusterTag } from "./policy.ts";
 

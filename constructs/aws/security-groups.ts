@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
 import type { Addressable } from "../terraform/index.ts";
-import { AwsResource, type SecurityGroupRuleArguments } from "./bindings/index.ts";
+import { AwsResource, type SecurityGroupRuleArguments } from "./bindings.ts";
 import { clusterTag } from "./policy.ts";
 import { type Peer, type PortRule, talosFromLoadBalancer } from "./ports.ts";
 import { unreservedName } from "./unreserved-name.ts";

@@ -3,7 +3,7 @@
 import { stringify } from "yaml";
 import { addonSettings, argumentsOf, bucketSettings } from "../../model/settings/index.ts";
 import { given } from "../../talos/given.ts";
-import type { AddonArguments, EtcdSnapshotArguments } from "../talosmith/index.ts";
+import type { AddonArguments, EtcdSnapshotArguments } from "../talosmith/bindings.ts";
 import type { AddonProps, BackupBucketProps } from "./setting-props.ts";
 
 /** Where backups of etcd are stored. Set one of `directory` and `s3`. */

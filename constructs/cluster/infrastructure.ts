@@ -2,7 +2,7 @@
 import type { Construct } from "constructs";
 import type { Kind, Role } from "../../model/index.ts";
 import type { Platform, SchematicChoice } from "../../talos/image/index.ts";
-import type { MachineConfigSettings } from "../talosmith/index.ts";
+import type { MachineConfigSettings } from "../talosmith/bindings.ts";
 import type { Addressable, BindingMeta } from "../terraform/index.ts";
 import type { Machine, MachineReference, MachineRows, MachineSet } from "./machine.ts";
 

@@ -6,7 +6,7 @@ import { controlPlanePool, nodePatch, poolInAddresses, type Role } from "../../m
 import type { SchematicChoice } from "../../talos/image/index.ts";
 import { Contract } from "../../talos/version/index.ts";
 import { refuse } from "../errors.ts";
-import type { MachineConfigSettings } from "../talosmith/index.ts";
+import type { MachineConfigSettings } from "../talosmith/bindings.ts";
 import type { BindingMeta } from "../terraform/index.ts";
 import type { Infrastructure } from "./infrastructure.ts";
 import { Machine, type MachineReference, MachineRows, type MachineSet } from "./machine.ts";

@@ -15,19 +15,15 @@ import { contractOf, defaultTalosVersion, TalosVersion } from "../../talos/versi
 import { checkParts, checkSection } from "../check.ts";
 import { refuse } from "../errors.ts";
 import {
-  AddonResource,
   type ClientFiles,
   type ClientFilesArguments,
-  ClientFilesResource,
   type ClusterArguments,
-  ClusterResource,
   type ClusterSettings,
-  EtcdSnapshotResource,
   MachineConfigDataSource,
   type MachineConfigSettings,
-  MemberResource,
   TalosmithProvider,
-} from "../talosmith/index.ts";
+  TalosmithResource,
+} from "../talosmith/bindings.ts";
 import type { BindingMeta } from "../terraform/index.ts";
 import { addonArguments, type BackupProps, backupArguments } from "./day-two.ts";
 import type { Infrastructure } from "./infrastructure.ts";
@@ -96,10 +92,13 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   readonly #version: TalosVersion;
   readonly #pools: Pool<Settings>[] = [];
   /** Of machines that move between pools; the others have a block for each pool. */
-  #sharedMembers: MemberResource | undefined;
-  readonly #members = new Map<Pool<Settings>, MemberResource>();
+  #sharedMembers: TalosmithResource<"talosmith_member"> | undefined;
+  readonly #members = new Map<Pool<Settings>, TalosmithResource<"talosmith_member">>();
   readonly #provider: TalosmithProvider;
-  readonly #addons = new Map<string, { readonly cni: boolean; readonly resource: AddonResource }>();
+  readonly #addons = new Map<
+    string,
+    { readonly cni: boolean; readonly resource: TalosmithResource<"talosmith_addon"> }
+  >();
 
   constructor(scope: Construct, id: string, props: TalosClusterProps<Settings>) {
     super(scope, id);
@@ -131,13 +130,23 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       this.addPool(this.controlPlane);
       this.endpoint = props.endpoint ?? props.infrastructure.endpoint(this.controlPlane.machines);
     }
-    this.resource = new ClusterResource(this.#scope, "cluster", () => this.#clusterArguments(), this.bindingMeta);
+    const args = () => this.#clusterArguments();
+    this.resource = new TalosmithResource(this.#scope, "cluster", "talosmith_cluster", args, this.bindingMeta);
     if (this.controlPlane === undefined) return;
     const folder = props.outputFolder ?? `generated/${props.name}`;
-    this.clientFiles = new ClientFilesResource(this.#scope, "client", () => this.#clientFilesArguments(folder), {
-      ...this.bindingMeta,
-      dependsOn: [this.resource],
-    });
+    const files = new TalosmithResource(
+      this.#scope,
+      "client",
+      "talosmith_client_files",
+      () => this.#clientFilesArguments(folder),
+      { ...this.bindingMeta, dependsOn: [this.resource] },
+    );
+    this.clientFiles = {
+      kubeconfigPath: files.attribute("kubeconfig_path"),
+      talosconfigPath: files.attribute("talosconfig_path"),
+      kubeconfig: files.attribute('files["kubeconfig"]'),
+      talosconfig: files.attribute('files["talosconfig"]'),
+    };
   }
 
   /** Its pools, the control planes first; workers by their name: `pools.find(({ poolName }) => poolName === "w")`. */
@@ -173,9 +182,10 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     if (unknown.length > 0)
       refuse(this, `${place}: after is ${unknown.join(", ")}; expected add-ons that were added before it`);
     const others = [...this.#addons].filter(([other, { cni: first }]) => (first && !cni) || after.includes(other));
-    const resource = new AddonResource(
+    const resource = new TalosmithResource(
       this.#scope,
       `addon-${name}`,
+      "talosmith_addon",
       { endpoints: this.talosEndpoints, ...addonArguments(props) },
       { ...this.bindingMeta, dependsOn: [this.resource, ...others.map(([, other]) => other.resource)] },
     );
@@ -189,9 +199,10 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     checkSection(this, "backup", props, "backup");
     if (this.#scope.node.tryFindChild("backup") !== undefined)
       refuse(this, "backup: found a second one; expected one for each cluster");
-    new EtcdSnapshotResource(
+    new TalosmithResource(
       this.#scope,
       "backup",
+      "talosmith_etcd_snapshot",
       {
         cluster_name: this.clusterName,
         endpoints: this.talosEndpoints,
@@ -240,7 +251,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       ...this.#onDestroy(),
     });
     const create = (scope: Construct, id: string, meta: BindingMeta) =>
-      new MemberResource(scope, id, args(rows.each), { ...this.bindingMeta, ...meta });
+      new TalosmithResource(scope, id, "talosmith_member", args(rows.each), { ...this.bindingMeta, ...meta });
     if (machinesMove)
       this.#sharedMembers ??= create(this.#scope, "machine", {
         forEach: allRows(() => this.#made()),

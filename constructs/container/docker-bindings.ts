@@ -9,26 +9,10 @@ export class DockerProvider extends Provider<{ readonly host?: string | undefine
   }
 }
 
-export interface DockerNetworkArguments {
+interface DockerNetworkArguments {
   readonly name: string;
   readonly driver: "bridge";
   readonly ipam_config: readonly { readonly subnet: string; readonly gateway: string }[];
-}
-
-export class DockerNetworkResource extends Resource<DockerNetworkArguments> {
-  constructor(scope: Construct, id: string, args: DockerNetworkArguments) {
-    super(scope, id, "docker_network", args);
-  }
-
-  get networkName(): string {
-    return this.getStringAttribute("name");
-  }
-}
-
-export class DockerVolumeResource extends Resource<{ readonly name: string }> {
-  constructor(scope: Construct, id: string, args: { readonly name: string }, meta?: BindingMeta) {
-    super(scope, id, "docker_volume", args, meta);
-  }
 }
 
 export interface DockerContainerArguments {
@@ -56,8 +40,15 @@ export interface DockerContainerArguments {
   };
 }
 
-export class DockerContainerResource extends Resource<DockerContainerArguments> {
-  constructor(scope: Construct, id: string, args: DockerContainerArguments, meta?: BindingMeta) {
-    super(scope, id, "docker_container", args, meta);
+export interface DockerResources {
+  docker_network: DockerNetworkArguments;
+  docker_volume: { readonly name: string };
+  docker_container: DockerContainerArguments;
+}
+
+/** Any resource of kreuzwerker/docker that we use; its type decides its arguments. */
+export class DockerResource<T extends keyof DockerResources> extends Resource<DockerResources[T]> {
+  constructor(scope: Construct, id: string, type: T, args: DockerResources[T], meta?: BindingMeta) {
+    super(scope, id, type, args, meta);
   }
 }

@@ -7,13 +7,7 @@ import { checkParts } from "../check.ts";
 import type { Infrastructure, Machine, MachineRows, MachineSet, PoolRequest } from "../cluster/index.ts";
 import { refuse } from "../errors.ts";
 import { expression } from "../terraform/index.ts";
-import {
-  type DockerContainerArguments,
-  DockerContainerResource,
-  DockerNetworkResource,
-  DockerProvider,
-  DockerVolumeResource,
-} from "./docker-bindings.ts";
+import { type DockerContainerArguments, DockerProvider, DockerResource } from "./docker-bindings.ts";
 import {
   type ContainerPoolSettings,
   rewrittenPaths,
@@ -61,7 +55,7 @@ export class DockerInfrastructure extends Construct implements Infrastructure<Co
   readonly trustOnFirstUse: boolean;
   readonly certSans: readonly string[];
   readonly #props: DockerInfrastructureProps;
-  readonly #network: DockerNetworkResource;
+  readonly #network: DockerResource<"docker_network">;
 
   constructor(scope: Construct, id: string, props: DockerInfrastructureProps) {
     super(scope, id);
@@ -74,7 +68,7 @@ export class DockerInfrastructure extends Construct implements Infrastructure<Co
     this.certSans = publish === undefined ? [] : [publish.address];
     new DockerProvider(this, "docker", { host: props.host });
     const ipam = [{ subnet: cidr, gateway }];
-    this.#network = new DockerNetworkResource(this, "network", {
+    this.#network = new DockerResource(this, "network", "docker_network", {
       name: `talos-${clusterName}`,
       driver: "bridge",
       ipam_config: ipam,
@@ -94,12 +88,14 @@ export class DockerInfrastructure extends Construct implements Infrastructure<Co
         refuse(scope, `${name} would be at place ${place.offset} of ${cidr}, which has no such host`);
       return place.address;
     });
-    const volume = (id: string) => new DockerVolumeResource(scope, id, { name: `${each.name}-${id}` }, { forEach });
+    const volume = (id: string) =>
+      new DockerResource(scope, id, "docker_volume", { name: `${each.name}-${id}` }, { forEach });
     const [state, ephemeral] = [volume("state"), volume("ephemeral")];
     const { cpu, memory } = settings.limits ?? {};
-    const containers = new DockerContainerResource(
+    const containers = new DockerResource(
       scope,
       "Resource",
+      "docker_container",
       {
         name: each.name,
         hostname: each.name,
@@ -121,7 +117,7 @@ export class DockerInfrastructure extends Construct implements Infrastructure<Co
           { type: "volume", target: variablePath, source: ephemeral.instance(each.key, "name") },
           ...rewrittenPaths.map((target) => ({ type: "volume" as const, target })),
         ],
-        networks_advanced: [{ name: this.#network.networkName, ipv4_address: address(each) }],
+        networks_advanced: [{ name: this.#network.attribute("name"), ipv4_address: address(each) }],
         ...given({ dynamic: role === "controlplane" && publish ? publishedPorts(rows, publish) : undefined }),
       },
       // A newer image would replace every container at once, etcd and all: one by one, with -replace.

@@ -16,23 +16,13 @@ export class KubernetesProvider extends Provider<KubernetesProviderArguments> {
 
 type Labels = { readonly [name: string]: string };
 
-export interface MetadataArguments {
+interface MetadataArguments {
   readonly name?: string;
   readonly namespace?: string;
   readonly labels?: Labels;
 }
 
-export class NamespaceResource extends Resource<{ readonly metadata: MetadataArguments }> {
-  constructor(scope: Construct, id: string, args: { readonly metadata: MetadataArguments }) {
-    super(scope, id, "kubernetes_namespace_v1", args);
-  }
-
-  get namespaceName(): string {
-    return this.getStringAttribute("metadata[0].name");
-  }
-}
-
-export interface ServiceArguments {
+interface ServiceArguments {
   readonly metadata: MetadataArguments;
   readonly spec: {
     readonly type: "ClusterIP" | "LoadBalancer";
@@ -40,12 +30,6 @@ export interface ServiceArguments {
     readonly publish_not_ready_addresses: boolean;
     readonly port: readonly { readonly name: string; readonly port: number; readonly target_port: string }[];
   };
-}
-
-export class ServiceResource extends Resource<ServiceArguments> {
-  constructor(scope: Construct, id: string, args: ServiceArguments, meta?: BindingMeta) {
-    super(scope, id, "kubernetes_service_v1", args, meta);
-  }
 }
 
 /** Where a service has its address, by type. */
@@ -56,7 +40,7 @@ export const addressAttributes = {
 
 type Quantities = { readonly cpu?: string; readonly memory?: string };
 
-export interface PodVolumeArguments {
+interface PodVolumeArguments {
   readonly name: string;
   readonly empty_dir: { readonly medium?: "Memory" };
 }
@@ -100,8 +84,15 @@ export interface StatefulSetArguments {
   };
 }
 
-export class StatefulSetResource extends Resource<StatefulSetArguments> {
-  constructor(scope: Construct, id: string, args: StatefulSetArguments, meta?: BindingMeta) {
-    super(scope, id, "kubernetes_stateful_set_v1", args, meta);
+export interface KubernetesResources {
+  kubernetes_namespace_v1: { readonly metadata: MetadataArguments };
+  kubernetes_service_v1: ServiceArguments;
+  kubernetes_stateful_set_v1: StatefulSetArguments;
+}
+
+/** Any resource of hashicorp/kubernetes that we use; its type decides its arguments. */
+export class KubernetesResource<T extends keyof KubernetesResources> extends Resource<KubernetesResources[T]> {
+  constructor(scope: Construct, id: string, type: T, args: KubernetesResources[T], meta?: BindingMeta) {
+    super(scope, id, type, args, meta);
   }
 }

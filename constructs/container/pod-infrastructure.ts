@@ -4,13 +4,7 @@ import { endpointAt } from "../../talos/endpoint-at.ts";
 import { given } from "../../talos/given.ts";
 import { checkParts } from "../check.ts";
 import type { Infrastructure, MachineSet, PoolRequest } from "../cluster/index.ts";
-import {
-  addressAttributes,
-  KubernetesProvider,
-  NamespaceResource,
-  ServiceResource,
-  StatefulSetResource,
-} from "./kubernetes-bindings.ts";
+import { addressAttributes, KubernetesProvider, KubernetesResource } from "./kubernetes-bindings.ts";
 import { statefulSetArguments } from "./stateful-set.ts";
 import { type ContainerPoolSettings, talosImage } from "./talos-container.ts";
 
@@ -47,7 +41,7 @@ export class PodInfrastructure extends Construct implements Infrastructure<Conta
   readonly trustOnFirstUse: boolean;
   readonly certSans: readonly string[];
   readonly #props: PodInfrastructureProps;
-  readonly #namespace: NamespaceResource;
+  readonly #namespace: string;
   readonly #endpoint: string;
 
   constructor(scope: Construct, id: string, props: PodInfrastructureProps) {
@@ -60,15 +54,15 @@ export class PodInfrastructure extends Construct implements Infrastructure<Conta
       config_path: props.kubeconfig ?? "~/.kube/config",
       config_context: props.context,
     });
-    this.#namespace = new NamespaceResource(this, "namespace", {
+    this.#namespace = new KubernetesResource(this, "namespace", "kubernetes_namespace_v1", {
       metadata: {
         name: props.namespace ?? `talos-${clusterName}`,
         // Talos is an operating system: its pods need what privileged ones may.
         labels: { "pod-security.kubernetes.io/enforce": "privileged" },
       },
-    });
-    const endpoint = new ServiceResource(this, "endpoint", {
-      metadata: { name: `${clusterName}-endpoint`, namespace: this.#namespace.namespaceName },
+    }).attribute("metadata[0].name");
+    const endpoint = new KubernetesResource(this, "endpoint", "kubernetes_service_v1", {
+      metadata: { name: `${clusterName}-endpoint`, namespace: this.#namespace },
       spec: {
         type: service,
         selector: labelsOf(clusterName, "controlplane"),
@@ -76,7 +70,7 @@ export class PodInfrastructure extends Construct implements Infrastructure<Conta
         port: [ports.kubernetes, ports.talos],
       },
     });
-    this.#endpoint = endpoint.getStringAttribute(addressAttributes[service]);
+    this.#endpoint = endpoint.attribute(addressAttributes[service]);
     this.certSans = [this.#endpoint];
   }
 
@@ -87,12 +81,13 @@ export class PodInfrastructure extends Construct implements Infrastructure<Conta
   ): MachineSet {
     const { service: type = "ClusterIP", storageClass, clusterName } = this.#props;
     const image = this.#props.image ?? talosImage(talosVersion);
-    const namespace = this.#namespace.namespaceName;
+    const namespace = this.#namespace;
     const { each, forEach } = rows;
     const labels = labelsOf(clusterName, role, each.name);
-    const services = new ServiceResource(
+    const services = new KubernetesResource(
       scope,
       "service",
+      "kubernetes_service_v1",
       {
         metadata: { name: each.name, namespace },
         spec: {
@@ -105,9 +100,10 @@ export class PodInfrastructure extends Construct implements Infrastructure<Conta
       },
       { forEach },
     );
-    const machines = new StatefulSetResource(
+    const machines = new KubernetesResource(
       scope,
       "Resource",
+      "kubernetes_stateful_set_v1",
       statefulSetArguments({ name: each.name, namespace, labels, image, storageClass, settings }),
       // A newer image would restart every machine at once, etcd and all: one by one, with -replace.
       {

@@ -9,24 +9,14 @@ export class LibvirtProvider extends Provider<{ readonly uri: string }> {
   }
 }
 
-export interface PoolArguments {
+interface PoolArguments {
   readonly name: string;
   readonly type: "dir";
   readonly target: { readonly path: string };
   readonly create?: { readonly build?: boolean; readonly start?: boolean; readonly autostart?: boolean };
 }
 
-export class PoolResource extends Resource<PoolArguments> {
-  constructor(scope: Construct, id: string, args: PoolArguments, meta?: BindingMeta) {
-    super(scope, id, "libvirt_pool", args, meta);
-  }
-
-  get poolName(): string {
-    return this.getStringAttribute("name");
-  }
-}
-
-export interface NetworkArguments {
+interface NetworkArguments {
   readonly name: string;
   readonly autostart?: boolean;
   readonly bridge?: { readonly name?: string };
@@ -34,17 +24,7 @@ export interface NetworkArguments {
   readonly ips?: readonly { readonly address: string; readonly prefix: number }[];
 }
 
-export class NetworkResource extends Resource<NetworkArguments> {
-  constructor(scope: Construct, id: string, args: NetworkArguments, meta?: BindingMeta) {
-    super(scope, id, "libvirt_network", args, meta);
-  }
-
-  get networkName(): string {
-    return this.getStringAttribute("name");
-  }
-}
-
-export interface VolumeArguments {
+interface VolumeArguments {
   readonly name: string;
   readonly pool: string;
   /** In bytes. */
@@ -54,13 +34,7 @@ export interface VolumeArguments {
   readonly create?: { readonly content: { readonly url: string } };
 }
 
-export class VolumeResource extends Resource<VolumeArguments> {
-  constructor(scope: Construct, id: string, args: VolumeArguments, meta?: BindingMeta) {
-    super(scope, id, "libvirt_volume", args, meta);
-  }
-}
-
-export interface DiskArguments {
+interface DiskArguments {
   readonly device?: "disk" | "cdrom";
   readonly driver?: { readonly name: "qemu"; readonly type: "qcow2" | "raw" };
   readonly source: { readonly volume: { readonly pool: string; readonly volume: string } };
@@ -68,7 +42,7 @@ export interface DiskArguments {
   readonly read_only?: boolean;
 }
 
-export interface ControllerArguments {
+interface ControllerArguments {
   readonly type: "scsi";
   readonly index: number;
   readonly model: "virtio-scsi";
@@ -109,8 +83,16 @@ export interface DomainArguments {
   };
 }
 
-export class DomainResource extends Resource<DomainArguments> {
-  constructor(scope: Construct, id: string, args: DomainArguments, meta?: BindingMeta) {
-    super(scope, id, "libvirt_domain", args, meta);
+export interface LibvirtResources {
+  libvirt_pool: PoolArguments;
+  libvirt_network: NetworkArguments;
+  libvirt_volume: VolumeArguments;
+  libvirt_domain: DomainArguments;
+}
+
+/** Any resource of dmacvicar/libvirt that we use; its type decides its arguments. */
+export class LibvirtResource<T extends keyof LibvirtResources> extends Resource<LibvirtResources[T]> {
+  constructor(scope: Construct, id: string, type: T, args: LibvirtResources[T], meta?: BindingMeta) {
+    super(scope, id, type, args, meta);
   }
 }

@@ -10,7 +10,7 @@ import { TalosVersion } from "../../talos/version/index.ts";
 import { checkParts } from "../check.ts";
 import type { Infrastructure, Machine, MachineRequest, MachineSet, PoolRequest } from "../cluster/index.ts";
 import { refuse } from "../errors.ts";
-import { type InterfaceArguments, LibvirtProvider, NetworkResource, PoolResource } from "./bindings.ts";
+import { type InterfaceArguments, LibvirtProvider, LibvirtResource } from "./bindings.ts";
 import { createLibvirtMachines, type Firmware, type MachinePlace } from "./libvirt-machines.ts";
 import { StartImages } from "./start-images.ts";
 
@@ -221,20 +221,21 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
     if (typeof pool === "string") return pool;
     const { name, path } = pool;
     const create = { build: true, start: true, autostart: true };
-    return new PoolResource(this, "pool", { name, type: "dir", target: { path }, create }).poolName;
+    const args = { name, type: "dir", target: { path }, create } as const;
+    return new LibvirtResource(this, "pool", "libvirt_pool", args).attribute("name");
   }
 
   #createNetwork(): InterfaceArguments["source"] {
     const { mode, bridge, cidr } = this.#network;
     if (mode === "bridge") return { bridge: { bridge } };
     const name = this.node.scope?.node.id ?? this.node.id;
-    const network = new NetworkResource(this, "network", {
+    const network = new LibvirtResource(this, "network", "libvirt_network", {
       name: `talos-${name}`,
       autostart: true,
       forward: { mode: "nat" },
       ips: [{ address: gatewayOf(this.#network), prefix: Cidr.parse(cidr).prefix }],
     });
-    return { network: { network: network.networkName } };
+    return { network: { network: network.attribute("name") } };
   }
 
   #architectureOf({ architecture }: LibvirtPoolSettings): Architecture {

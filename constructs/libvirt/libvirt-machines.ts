@@ -6,9 +6,9 @@ import { formatSize } from "../../model/index.ts";
 import { given } from "../../talos/given.ts";
 import type { Architecture } from "../../talos/image/index.ts";
 import type { MachineReference, MachineRequest, MachineRows, MachineSet, MachineValue } from "../cluster/index.ts";
-import { CloudInitResource, type MachineConfigSettings } from "../talosmith/index.ts";
+import { type MachineConfigSettings, TalosmithResource } from "../talosmith/bindings.ts";
 import { type BindingMeta, projectPath, ReplacementTrigger } from "../terraform/index.ts";
-import { type DomainArguments, DomainResource, type InterfaceArguments, VolumeResource } from "./bindings.ts";
+import { type DomainArguments, type InterfaceArguments, LibvirtResource } from "./bindings.ts";
 import type { StartImages } from "./start-images.ts";
 
 /** Where a machine is in its network, and what tells it so. */
@@ -50,6 +50,8 @@ export type Firmware = "bios" | { readonly loader: string; readonly nvramTemplat
 
 const mebibyte = 2 ** 20;
 
+type Volume = LibvirtResource<"libvirt_volume">;
+
 /** QEMU's machine for a processor, and the bus on which it has a drive for the seed. */
 const boards = {
   amd64: { arch: "x86_64", machine: "q35", cdrom: "sata", controllers: undefined },
@@ -74,9 +76,10 @@ export function createLibvirtMachines(scope: Construct, props: LibvirtMachinesPr
   const iso = createSeeds(scope, props, seed, disk, (machine) => place(machine).seed);
   const extra = props.extraDisks.map(
     ({ size, storagePool }, index) =>
-      new VolumeResource(
+      new LibvirtResource(
         scope,
         `data-${index + 1}`,
+        "libvirt_volume",
         {
           name: `${rows.each.name}-data-${index + 1}.qcow2`,
           pool: storagePool,
@@ -101,7 +104,7 @@ export function createLibvirtMachines(scope: Construct, props: LibvirtMachinesPr
     },
     { forEach: rows.forEach },
   );
-  const resource = new DomainResource(scope, "Resource", domain, {
+  const resource = new LibvirtResource(scope, "Resource", "libvirt_domain", domain, {
     forEach: rows.forEach,
     lifecycle: { replaceTriggeredBy: [`${hardware.terraformAddress}[each.key]`] },
   });
@@ -117,7 +120,7 @@ export function createLibvirtMachines(scope: Construct, props: LibvirtMachinesPr
   };
 }
 
-function createDisks(scope: Construct, props: LibvirtMachinesProps): VolumeResource {
+function createDisks(scope: Construct, props: LibvirtMachinesProps): Volume {
   const { rows, architecture } = props;
   // Another processor cannot run what is on the disk.
   const size = `${formatSize(props.disk)}${architecture === "amd64" ? "" : `-${architecture}`}`;
@@ -126,9 +129,10 @@ function createDisks(scope: Construct, props: LibvirtMachinesProps): VolumeResou
   });
   const replaceTriggeredBy = [`${trigger.terraformAddress}[each.key]`];
   const image = props.images.forDisks(scope, rows, size, replaceTriggeredBy);
-  return new VolumeResource(
+  return new LibvirtResource(
     scope,
     "disk",
+    "libvirt_volume",
     {
       name: `${rows.each.name}.qcow2`,
       pool: props.storagePool,
@@ -145,9 +149,9 @@ function createSeeds(
   scope: Construct,
   { rows, seedFolder, storagePool, config }: LibvirtMachinesProps,
   hash: MachineValue,
-  disk: VolumeResource,
+  disk: Volume,
   seedOf: (machine: MachineRequest) => NoCloudFiles,
-): VolumeResource {
+): Volume {
   const { each, forEach } = rows;
   const path = `${seedFolder}/${each.name}.iso`;
   const text = (file: keyof NoCloudFiles, column: string) =>
@@ -162,11 +166,12 @@ function createSeeds(
   };
   // Not part of the hash: a changed config reaches a running machine over the API, not by a new seed.
   const seed = () => ({ ...files, ...given({ machine_config: config?.from(each) }) });
-  const file = new CloudInitResource(scope, "seed", seed, { ...config?.bindingMeta, forEach });
+  const file = new TalosmithResource(scope, "seed", "talosmith_cloud_init", seed, { ...config?.bindingMeta, forEach });
   // Volumes are replaced by name only, hence the hash in it; the file is read when the volume is made, and only then.
-  return new VolumeResource(
+  return new LibvirtResource(
     scope,
     "iso",
+    "libvirt_volume",
     {
       name: `${each.name}-${hash(each)}.iso`,
       pool: storagePool,
@@ -189,16 +194,16 @@ function domainArguments(
   { key, name }: MachineReference,
   mac: string,
   props: LibvirtMachinesProps,
-  disk: VolumeResource,
-  seed: VolumeResource,
-  extra: readonly VolumeResource[],
+  disk: Volume,
+  seed: Volume,
+  extra: readonly Volume[],
 ): DomainArguments {
   const { firmware } = props;
   const board = boards[props.architecture];
-  const volumeOf = (block: VolumeResource) => ({
+  const volumeOf = (block: Volume) => ({
     volume: { pool: block.instance(key, "pool"), volume: block.instance(key, "name") },
   });
-  const attach = (block: VolumeResource, dev: string) =>
+  const attach = (block: Volume, dev: string) =>
     ({
       device: "disk",
       driver: { name: "qemu", type: "qcow2" },

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Construct } from "constructs";
 import type { MachineRows } from "../cluster/index.ts";
 import { type BindingMeta, expression, projectPath, Resource } from "../terraform/index.ts";
-import { VolumeResource } from "./bindings.ts";
+import { LibvirtResource } from "./bindings.ts";
 
 export interface StartImagesProps {
   /** Beginning of the volumes' names. */
@@ -34,7 +34,7 @@ class FirstValue extends Resource<{ readonly input: string }> {
  * began with, new machines begin with the current one, and an image goes when the last of its machines has.
  */
 export class StartImages {
-  readonly #volumes: VolumeResource;
+  readonly #volumes: LibvirtResource<"libvirt_volume">;
   readonly #key: string;
   readonly #users: FirstValue[] = [];
 
@@ -42,9 +42,10 @@ export class StartImages {
     const type = url.endsWith(".qcow2") ? "qcow2" : "raw";
     // Not the path itself, which differs between JSON and HCL.
     this.#key = `${label}-${createHash("sha256").update(url).digest("hex").slice(0, 8)}.${type}`;
-    this.#volumes = new VolumeResource(
+    this.#volumes = new LibvirtResource(
       scope,
       "image",
+      "libvirt_volume",
       {
         name: `${name}-${expression("each.key")}`,
         pool,

@@ -2,7 +2,7 @@
 import type { Construct } from "constructs";
 import { endpointAt } from "../../talos/endpoint-at.ts";
 import type { Infrastructure, Machine, MachineSet, PoolRequest } from "../cluster/index.ts";
-import { SimulatedMachineResource } from "../talosmith/index.ts";
+import { TalosmithResource } from "../talosmith/bindings.ts";
 
 /** Machines of the simulator, on the machine that runs Terraform. */
 export class SimulatedInfrastructure implements Infrastructure<object> {
@@ -13,9 +13,10 @@ export class SimulatedInfrastructure implements Infrastructure<object> {
   readonly platform = "metal";
 
   createMachines(scope: Construct, { clusterName, talosVersion, rows }: PoolRequest<object>): MachineSet {
-    const machines = new SimulatedMachineResource(
+    const machines = new TalosmithResource(
       scope,
       "Resource",
+      "talosmith_simulated_machine",
       { name: rows.each.name, cluster: clusterName, talos_version: talosVersion },
       // The release that they start with; upgrades are the cluster's business.
       { forEach: rows.forEach, lifecycle: { ignoreChanges: ["talos_version"] } },

@@ -15,7 +15,7 @@ export interface BindingMeta
 }
 
 /** What names of blocks were made of in 0.1.0, when each machine had its own. */
-export interface FormerMachine {
+interface FormerMachine {
   readonly name: string;
   readonly pool: string;
   readonly index: number;
@@ -64,7 +64,12 @@ export abstract class Resource<A extends object> extends TerraformResource {
   }
 
   get id(): string {
-    return this.getStringAttribute("id");
+    return this.attribute("id");
+  }
+
+  /** A reference to what Terraform knows of it under this name. */
+  attribute(name: string): string {
+    return this.getStringAttribute(name);
   }
 
   /** `type.name`, for the places where Terraform wants an address and no expression. */

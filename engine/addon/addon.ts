@@ -6,7 +6,7 @@ import type { chartCredentialSettings, ValuesOf } from "../../model/settings/ind
 import { TalosError } from "../../talos/errors.ts";
 
 /** How a private repository or registry knows us. Never in an argument, a plan or a state. */
-export interface ChartCredentials {
+interface ChartCredentials {
   readonly username: string;
   readonly password: string;
 }

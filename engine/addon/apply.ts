@@ -158,7 +158,7 @@ function changing<T>(
 }
 
 /** What helm needs to find a chart and its values. All that is secret is in files for their owner alone. */
-export interface ChartFiles {
+interface ChartFiles {
   /** The chart and the flags that go with it. */
   readonly args: readonly string[];
   /** Words that must not be repeated in an error. */
@@ -168,7 +168,7 @@ export interface ChartFiles {
 const repositoryName = "addon";
 
 /** Writes the files, lends them to the work, and takes them away whatever happens. */
-export function withChartFiles<T>(
+function withChartFiles<T>(
   addon: Addon,
   helm: Helm,
   work: (files: ChartFiles) => Promise<T>,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-export { type Addon, type AddonSources, addonHash, type ChartCredentials, resolveAddon } from "./addon.ts";
+export { type Addon, type AddonSources, addonHash, resolveAddon } from "./addon.ts";
 export {
   type AddonOptions,
-  type AddonState,
   addonState,
   applyAddon,
   applyAddons,
@@ -13,4 +12,4 @@ export {
   surplusAddons,
 } from "./apply.ts";
 export { findHelm, type Helm } from "./helm.ts";
-export type { Release, ReleaseId, Revision } from "./release.ts";
+export type { Release } from "./release.ts";

@@ -5,46 +5,20 @@ import { parsePlainJson } from "../../talos/plain-text.ts";
 import { undefinedIf } from "../failures.ts";
 import { flag, type Helm, type HelmCall } from "./helm.ts";
 
-export interface ReleaseId {
-  readonly name: string;
-  readonly namespace: string;
-}
+const release = z.object({
+  name: z.string(),
+  namespace: z.string(),
+  revision: z.coerce.number(),
+  /** As helm calls it: deployed, failed, pending-install, … */
+  status: z.string(),
+  /** Chart and version, such as `cilium-1.19.4`. */
+  chart: z.string(),
+});
+const revision = z.object({ revision: z.number(), status: z.string() });
 
 /** A release as it is in the cluster. */
-export interface Release extends ReleaseId {
-  readonly revision: number;
-  /** As helm calls it: deployed, failed, pending-install, … */
-  readonly status: string;
-  /** Chart and version, such as `cilium-1.19.4`. */
-  readonly chart: string;
-}
-
-export interface Revision {
-  readonly revision: number;
-  readonly updated: string;
-  readonly status: string;
-  readonly chart: string;
-  readonly description: string;
-}
-
-const releases = z.array(
-  z.object({
-    name: z.string(),
-    namespace: z.string(),
-    revision: z.coerce.number(),
-    status: z.string(),
-    chart: z.string(),
-  }),
-);
-const revisions = z.array(
-  z.object({
-    revision: z.number(),
-    updated: z.string(),
-    status: z.string(),
-    chart: z.string(),
-    description: z.string(),
-  }),
-);
+export type Release = Readonly<z.output<typeof release>>;
+export type ReleaseId = Pick<Release, "name" | "namespace">;
 
 /** Releases of the cluster behind a kubeconfig. */
 export class Releases {
@@ -71,23 +45,20 @@ export class Releases {
   async find(id: ReleaseId, label?: string): Promise<Release | undefined> {
     const filter = ["--filter", `^${id.name}$`, ...flag("--selector", label)];
     const text = await this.#ask(["list", "--all", "--output", "json", ...filter], ["--namespace", id.namespace]);
-    return parse(releases, text, "list").find(({ name }) => name === id.name);
+    return parse(z.array(release), text, "list").find(({ name }) => name === id.name);
   }
 
   /** Of all namespaces, those that carry the label. */
   async all(label: string): Promise<readonly Release[]> {
-    return parse(
-      releases,
-      await this.#ask(["list", "--all", "--output", "json", "--selector", label], ["--all-namespaces"]),
-      "list",
-    );
+    const text = await this.#ask(["list", "--all", "--output", "json", "--selector", label], ["--all-namespaces"]);
+    return parse(z.array(release), text, "list");
   }
 
   /** Oldest first; empty when there is no such release. */
-  async history(id: ReleaseId): Promise<readonly Revision[]> {
+  async history(id: ReleaseId): Promise<readonly z.output<typeof revision>[]> {
     const asked = this.#ask(["history", id.name, "--output", "json"], ["--namespace", id.namespace]);
     const text = await asked.catch(undefinedIf("not-found"));
-    return text === undefined ? [] : parse(revisions, text, "history");
+    return text === undefined ? [] : parse(z.array(revision), text, "history");
   }
 }
 

@@ -3,6 +3,7 @@
 import { link } from "node:fs/promises";
 import { join } from "node:path";
 import { TalosError } from "../../talos/errors.ts";
+import { isGiven } from "../../talos/given.ts";
 import { undefinedIf } from "../failures.ts";
 import { type Backup, parseFileName, parseManifest, parts } from "./backup.ts";
 import { type BackupStore, ScratchFile } from "./scratch-file.ts";
@@ -15,13 +16,16 @@ export async function listBackups(
   signal?: AbortSignal,
 ): Promise<readonly Backup[]> {
   const backups: Backup[] = [];
-  for (const { name } of await store.list(signal)) {
-    const parsed = parseFileName(name, cluster);
-    if (parsed?.part !== "manifest") continue;
-    const backup = await readBackup(store, parsed.id, signal);
+  for (const { id } of await manifestsOf(store, cluster, signal)) {
+    const backup = await readBackup(store, id, signal);
     if (backup !== undefined) backups.push(backup);
   }
   return backups.sort((a, b) => a.takenAt.getTime() - b.takenAt.getTime() || (a.id < b.id ? -1 : 1));
+}
+
+async function manifestsOf(store: BackupStore, cluster: string, signal: AbortSignal | undefined) {
+  const names = (await store.list(signal)).map(({ name }) => parseFileName(name, cluster));
+  return names.filter(isGiven).filter(({ part }) => part === "manifest");
 }
 
 export interface FindOptions {
@@ -40,11 +44,8 @@ export async function findBackup(
   which: string,
   { cas, signal }: FindOptions = {},
 ): Promise<Backup> {
-  const names = (await store.list(signal)).flatMap(({ name }) => {
-    const parsed = parseFileName(name, cluster);
-    return parsed?.part === "manifest" ? [parsed] : [];
-  });
-  const newestFirst = names.sort((a, b) => b.takenAt.getTime() - a.takenAt.getTime());
+  const manifests = await manifestsOf(store, cluster, signal);
+  const newestFirst = manifests.sort((a, b) => b.takenAt.getTime() - a.takenAt.getTime());
   for (const { id } of newestFirst.filter((name) => which === "latest" || name.id === which)) {
     const backup = await readBackup(store, id, signal);
     if (backup !== undefined && (which !== "latest" || isOf(backup, cas))) return backup;
@@ -69,11 +70,6 @@ export function isOf({ caFingerprint }: Backup, cas: readonly string[] | undefin
 async function readBackup(store: BackupStore, id: string, signal?: AbortSignal): Promise<Backup | undefined> {
   const text = await readText(store, `${id}${parts.manifest}`, signal).catch(undefinedIf("not-found"));
   return text === undefined ? undefined : parseManifest(text, id, store.place);
-}
-
-/** The encrypted secrets bundle that lies beside a backup. */
-export function readSealedSecrets(store: BackupStore, { id }: Backup, signal?: AbortSignal): Promise<string> {
-  return readText(store, `${id}${parts.pki}`, signal);
 }
 
 /** Fetches a backup's snapshot into a folder, checked as `verifyBackup` does, and returns its path. */

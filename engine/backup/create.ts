@@ -75,16 +75,13 @@ async function withdraw(store: BackupStore, names: readonly string[]): Promise<v
   for (const name of [...names].reverse()) await store.remove(name).catch(() => {});
 }
 
-export interface RetryOptions {
-  readonly timing: Timing;
-  readonly signal?: AbortSignal;
-  readonly onRetry?: (reason: string) => void;
-}
-
 const pauses = [1_000, 4_000, 15_000];
 
 /** Does the work again after what may pass by itself, with longer and longer pauses; then the last error stands. */
-async function retrying<T>(work: () => Promise<T>, { timing, signal, onRetry }: RetryOptions): Promise<T> {
+async function retrying<T>(
+  work: () => Promise<T>,
+  { timing, signal, onRetry }: Pick<CreateOptions, "timing" | "signal" | "onRetry">,
+): Promise<T> {
   for (const pause of pauses) {
     try {
       return await work();

@@ -137,7 +137,7 @@ function options(signal: AbortSignal | undefined): { abortSignal?: AbortSignal }
 export type S3Place = ValuesOf<typeof bucketSettings>;
 
 /** A client with credentials from the usual chain: environment, profiles, SSO, web identity, container, instance. */
-export function s3Client({ region, endpoint, pathStyle, profile }: S3Place): S3Client {
+function s3Client({ region, endpoint, pathStyle, profile }: S3Place): S3Client {
   // It would warn of Node 20 on every first use; the release in use runs on it, and ours to update is our affair.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = "true";
   const usualRegion = endpoint === undefined ? undefined : (process.env.AWS_REGION ?? "us-east-1");
@@ -164,7 +164,7 @@ interface SdkError {
 }
 
 /** What the store or the way to it says, as one of our errors. The names are those of the S3 API. */
-export function s3Error(error: unknown, place: string): TalosError {
+function s3Error(error: unknown, place: string): TalosError {
   if (error instanceof TalosError) return error;
   const { name = "", message = "", code, $metadata } = error as SdkError;
   const status = $metadata?.httpStatusCode;

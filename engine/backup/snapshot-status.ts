@@ -8,7 +8,7 @@ import { BoltFile } from "./bolt-file.ts";
 import type { ScratchFile } from "./scratch-file.ts";
 
 /** What `etcdutl snapshot status` tells of a snapshot. */
-export interface DatabaseStatus {
+interface DatabaseStatus {
   /** CRC-32C of all buckets' names, keys and values, eight hexadecimal digits. */
   readonly hash: string;
   /** Of the last change in it. */

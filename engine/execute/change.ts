@@ -6,7 +6,7 @@ import type { ConfiguredMachine, MachineState } from "../observed.ts";
 import { metaWork } from "../plan/first-contact.ts";
 import { configHeldBack, configToJoin } from "../plan/next-config.ts";
 import type { Step, StepOf } from "../step.ts";
-import { describe, outageObstacle } from "./join.ts";
+import { describe, outageObstacle, untilConfigured } from "./join.ts";
 import type { StepContext } from "./step-context.ts";
 import { attempt } from "./wait.ts";
 
@@ -83,9 +83,7 @@ export async function reboot(step: Step, context: StepContext): Promise<void> {
   const target = context.target(step.machine);
   let orderedAt: string | undefined;
   let accepted = false;
-  await context.until(step, async () => {
-    const state = await context.inspect(step.machine);
-    if (state.kind !== "configured") return describe(state, "");
+  await untilConfigured(step, context, async (state) => {
     if (orderedAt !== undefined && state.bootId !== orderedAt)
       return state.stage === "running" ? undefined : describe(state, "");
     // An order whose answer was lost is repeated only while the machine goes on as before.
@@ -102,9 +100,7 @@ export async function reboot(step: Step, context: StepContext): Promise<void> {
 /** Writes what differs, key by key, and looks again. */
 export async function writeMeta(step: Step, context: StepContext): Promise<void> {
   const machine = context.desiredMachine(step.machine);
-  await context.until(step, async () => {
-    const state = await context.inspect(step.machine);
-    if (state.kind !== "configured") return describe(state, "");
+  await untilConfigured(step, context, async (state) => {
     if (state.meta === undefined) {
       throw new TalosError("failed-precondition", `${step.machine} does not tell its META keys`, {
         node: step.machine,

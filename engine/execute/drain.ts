@@ -44,17 +44,14 @@ async function movePods(step: Step, context: StepContext): Promise<void> {
 const words = { delete: "its pods are deleted now", leave: "its pods go down with it" } as const;
 
 export async function cordon(step: Step, context: StepContext): Promise<void> {
-  await context.until(step, async () => {
-    await context.machines.kubernetes.setSchedulable(step.machine, false, context.signal);
-    return undefined;
-  });
+  await context.untilDone(step, () => context.machines.kubernetes.setSchedulable(step.machine, false, context.signal));
 }
 
 export async function uncordon(step: StepOf<"uncordon">, context: StepContext): Promise<void> {
   const { kubernetes } = context.machines;
-  await context.until(step, async () => {
-    if (step.anyones) await kubernetes.setSchedulable(step.machine, true, context.signal);
-    else await kubernetes.uncordon(step.machine, context.signal);
-    return undefined;
-  });
+  await context.untilDone(step, () =>
+    step.anyones
+      ? kubernetes.setSchedulable(step.machine, true, context.signal)
+      : kubernetes.uncordon(step.machine, context.signal),
+  );
 }

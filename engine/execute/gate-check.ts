@@ -7,7 +7,7 @@ import { isGiven } from "../../talos/given.ts";
 import type { Gate } from "../policy.ts";
 
 /** Whom a gate is asked about. */
-export interface GateSubject {
+interface GateSubject {
   readonly cluster: string;
   readonly machine: string;
 }

@@ -74,6 +74,18 @@ export async function kubernetesReason(machine: string, context: StepContext): P
   return node !== undefined ? "its Kubernetes node is not ready yet" : "its Kubernetes node has not registered yet";
 }
 
+/** Waits for a condition of a machine that has its config; until it has, that is what is missing. */
+export async function untilConfigured(
+  step: Step,
+  context: StepContext,
+  check: (state: ConfiguredMachine) => Promise<string | undefined>,
+): Promise<void> {
+  await context.until(step, async () => {
+    const state = await context.inspect(step.machine);
+    return state.kind === "configured" ? check(state) : describe(state, "");
+  });
+}
+
 /** Why a machine is not where a step needs it. */
 export function describe(state: MachineState, otherwise: string): string {
   switch (state.kind) {
@@ -98,9 +110,7 @@ function describeStage({ stage, unmet }: ConfiguredMachine): string {
 export async function wipeEtcd(step: Step, context: StepContext): Promise<void> {
   const target = context.target(step.machine);
   let wipedFrom: string | undefined;
-  await context.until(step, async () => {
-    const state = await context.inspect(step.machine);
-    if (state.kind !== "configured") return describe(state, "");
+  await untilConfigured(step, context, async (state) => {
     if (state.etcd?.state === "waiting" && state.bootId !== wipedFrom && state.stage !== "resetting") return undefined;
     if (wipedFrom !== undefined) return describe(state, "it wipes its data and reboots");
     const refused = await attempt(() => context.machines.wipeData(target, context.signal));
@@ -113,9 +123,7 @@ export async function wipeEtcd(step: Step, context: StepContext): Promise<void> 
 export async function restoreEtcd(step: StepOf<"restore-etcd">, context: StepContext): Promise<void> {
   const target = context.target(step.machine);
   let begun = false;
-  await context.until(step, async () => {
-    const state = await context.inspect(step.machine);
-    if (state.kind !== "configured") return describe(state, "");
+  await untilConfigured(step, context, async (state) => {
     if (state.etcd?.state === "running" && state.etcd.members.length > 0) return undefined;
     if (begun) return describe(state, "etcd starts from the snapshot");
     const refused = await attempt(async () => {

@@ -8,27 +8,22 @@ import { TalosError } from "../../talos/errors.ts";
 import { fileError } from "../../talos/file-error.ts";
 import { jsonIn } from "../../talos/plain-text.ts";
 
-/** One thing that was done. Names of machines and steps only: no address, no secret. */
-export interface JournalEntry {
-  readonly at: string;
+const schema = z.object({
+  at: z.string(),
   /** Which cluster, by its CA. */
-  readonly cluster: string;
-  readonly step: string;
-  readonly event: "begun" | "accepted" | "finished" | "failed";
-}
+  cluster: z.string(),
+  step: z.string(),
+  event: z.enum(["begun", "accepted", "finished", "failed"]),
+});
+
+/** One thing that was done. Names of machines and steps only: no address, no secret. */
+export type JournalEntry = Readonly<z.output<typeof schema>>;
 
 /** What was done to a cluster, for the cases in which looking cannot tell, and for people. */
 export interface Journal {
   append(entry: JournalEntry): Promise<void>;
   entries(): Promise<readonly JournalEntry[]>;
 }
-
-const schema = z.object({
-  at: z.string(),
-  cluster: z.string(),
-  step: z.string(),
-  event: z.enum(["begun", "accepted", "finished", "failed"]),
-});
 
 /** Where a project keeps the journal of a cluster, by the cluster's name: environments may have other names. */
 export function journalPath(cluster: string): string {

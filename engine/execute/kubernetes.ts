@@ -5,7 +5,7 @@ import { undefinedIf } from "../failures.ts";
 import type { ManifestChange, ManifestObject, WorkloadKind } from "../machines.ts";
 import { componentImages, componentVersions, withComponentImages } from "../plan/component-images.ts";
 import type { KubernetesComponent, Step, StepOf, WantedImage } from "../step.ts";
-import { describe } from "./join.ts";
+import { describe, untilConfigured } from "./join.ts";
 import type { StepContext } from "./step-context.ts";
 import { attempt } from "./wait.ts";
 
@@ -82,9 +82,7 @@ export async function syncManifests(step: StepOf<"sync-manifests">, context: Ste
   const target = context.target(step.machine);
   const { kubernetes } = context.machines;
   let objects: readonly ManifestObject[] = [];
-  await context.until(step, async () => {
-    const state = await context.inspect(step.machine);
-    if (state.kind !== "configured") return describe(state, "");
+  await untilConfigured(step, context, async (state) => {
     objects = await context.machines.bootstrapManifests(target, context.signal);
     const inventory = TalosVersion.parse(state.talosVersion).contract.syncsManifestsByInventory;
     return attempt(async () => {

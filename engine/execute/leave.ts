@@ -11,10 +11,7 @@ import type { StepContext } from "./step-context.ts";
 import { attempt } from "./wait.ts";
 
 export async function deleteNode(step: Step, context: StepContext): Promise<void> {
-  await context.until(step, async () => {
-    await context.machines.kubernetes.deleteNode(step.machine, context.signal);
-    return undefined;
-  });
+  await context.untilDone(step, () => context.machines.kubernetes.deleteNode(step.machine, context.signal));
 }
 
 export async function forfeitLeadership(step: Step, context: StepContext): Promise<void> {

@@ -92,7 +92,7 @@ async function perform(step: Step, context: StepContext): Promise<void> {
  * Which steps may begin. It counts down what each waits for: to look through all that wait after every one that ends
  * would make a thousand machines a million times as much work as one.
  */
-export class StepQueue {
+class StepQueue {
   readonly #missing = new Map<Step, number>();
   readonly #followers = new Map<string, Step[]>();
   /** Those that wait for nobody. */

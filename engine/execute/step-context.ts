@@ -122,7 +122,15 @@ export class StepContext {
     });
   }
 
-  /** The same for the run between two steps. */
+  /** Does what a step asks for, again and again while it fails for a reason that passes. */
+  untilDone(step: Step, action: () => Promise<void>): Promise<void> {
+    return this.until(step, async () => {
+      await action();
+      return undefined;
+    });
+  }
+
+  /** Waits for a condition of the run between two steps. */
   waitFor(what: string, timeout: number, check: () => Promise<string | undefined>): Promise<void> {
     const { timing, signal, silence } = this;
     const onWaiting = (message: string) => this.emit({ type: "waiting", message });

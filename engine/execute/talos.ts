@@ -2,7 +2,7 @@
 import { TalosError } from "../../talos/errors.ts";
 import { type ConfiguredMachine, runsOtherSchematic } from "../observed.ts";
 import type { StepOf } from "../step.ts";
-import { describe, etcdReason, kubernetesReason, outageObstacle } from "./join.ts";
+import { describe, etcdReason, kubernetesReason, outageObstacle, untilConfigured } from "./join.ts";
 import type { StepContext } from "./step-context.ts";
 import { attempt } from "./wait.ts";
 
@@ -28,9 +28,7 @@ async function installAndReboot(step: UpgradeStep, context: StepContext): Promis
   const target = context.target(step.machine);
   let orderedAt: string | undefined;
   let accepted = false;
-  await context.until(step, async () => {
-    const state = await context.inspect(step.machine);
-    if (state.kind !== "configured") return describe(state, "");
+  await untilConfigured(step, context, async (state) => {
     if (isUpgraded(state, step)) {
       if (state.bootId === orderedAt) return "it has not rebooted yet";
       return state.stage === "running" ? undefined : describe(state, "");
@@ -80,9 +78,7 @@ function rolledBack({ machine, to, image }: UpgradeStep, state: ConfiguredMachin
 async function revert(step: UpgradeStep, context: StepContext, cause: TalosError): Promise<TalosError> {
   const target = context.target(step.machine);
   let accepted = false;
-  await context.until(step, async () => {
-    const state = await context.inspect(step.machine);
-    if (state.kind !== "configured") return describe(state, "");
+  await untilConfigured(step, context, async (state) => {
     if (!isUpgraded(state, step)) return unhealthyReason(step, context);
     // Ordered twice, it would boot the new system again: only a machine that goes on as before gets another order.
     if (accepted || state.stage === "rebooting") return "it boots its old system again";
@@ -101,8 +97,5 @@ async function revert(step: UpgradeStep, context: StepContext, cause: TalosError
 /** It runs as before, so pods may run on it again. */
 async function returnToService(step: UpgradeStep, context: StepContext): Promise<void> {
   if (!context.policy.kubernetes) return;
-  await context.until(step, async () => {
-    await context.machines.kubernetes.uncordon(step.machine, context.signal);
-    return undefined;
-  });
+  await context.untilDone(step, () => context.machines.kubernetes.uncordon(step.machine, context.signal));
 }

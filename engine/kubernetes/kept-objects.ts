@@ -77,7 +77,7 @@ export function readObject(
  * Writes an object, new or in place of the one that is there. `change` sees that one and may throw to keep it; it is
  * asked again when somebody else has written meanwhile.
  */
-export async function changeObject(
+async function changeObject(
   api: KubernetesApi,
   collection: string,
   name: string,

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
-import { given } from "../../talos/given.ts";
 import type { Timing } from "../execute/timing.ts";
 import { undefinedIf } from "../failures.ts";
 import type { LeaseHolder, LeaseState } from "../machines.ts";
 import type { KubernetesApi } from "./api.ts";
+import { kubernetesLease, type Lease, type LeaseRecord } from "./lease-record.ts";
 
-const collection = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
-const name = "talosmith";
-const path = `${collection}/${name}`;
+const path = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/talosmith";
+const leaseOf = (api: KubernetesApi) => kubernetesLease(api, "kube-system", "talosmith");
 const seconds = 60;
 /** Who lives renews it three times a minute: no change for so long, in milliseconds, is nobody there. */
 const silence = 45_000;
 const lookEvery = 5_000;
-
-const leaseSchema = z.object({
-  metadata: z.object({ resourceVersion: z.string() }),
-  spec: z.object({ holderIdentity: z.string().nullish(), renewTime: z.string().nullish() }).default({}),
-});
 
 interface Waiting {
   readonly signal?: AbortSignal | undefined;
@@ -35,28 +28,22 @@ export async function takeLease(
   timing: Timing,
   { signal, watching }: Waiting = {},
 ): Promise<string | undefined> {
+  const lease = leaseOf(api);
   for (let attempt = 0; attempt < 3; attempt++) {
-    try {
-      const found = leaseSchema.parse(await api.call(path, { signal }));
-      const other = otherHolder(found.spec, holder);
-      const fresh = isFresh(found.spec.renewTime ?? "", timing.now());
-      if (other !== undefined && (fresh || (await isRenewed(api, found, timing, { signal, watching })))) return other;
-      const now = new Date(timing.now());
-      // The version makes sure that nobody else took it between our look and our write.
-      const body = leaseBody(holder, now, found.metadata.resourceVersion);
-      await api.call(path, { signal, method: "PUT", body });
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof TalosError)) throw error;
-      if (error.code === "conflict") continue;
-      if (error.code !== "not-found") throw error;
+    const found = await lease.read(signal);
+    const other = found && otherHolder(found, holder);
+    if (found !== undefined && other !== undefined) {
+      const fresh = isFresh(found.renewed, timing.now());
+      if (fresh || (await isRenewed(lease, found, timing, { signal, watching }))) return other;
     }
     try {
-      const body = leaseBody(holder, new Date(timing.now()));
-      await api.call(collection, { signal, method: "POST", body });
+      const term = { holder: `${holder.place}/${holder.run}`, seconds, now: new Date(timing.now()) };
+      // The version makes sure that nobody else took it between our look and our write.
+      await lease.write(term, found, signal);
       return undefined;
     } catch (error) {
-      if (!(error instanceof TalosError) || error.code !== "conflict") throw error;
+      const { code } = TalosError.from(error);
+      if (code !== "conflict" && (code !== "not-found" || found === undefined)) throw error;
     }
   }
   return "runs that were faster three times";
@@ -64,23 +51,23 @@ export async function takeLease(
 
 /** Looks for long enough to tell a run that lives from one that died. */
 async function isRenewed(
-  api: KubernetesApi,
-  { metadata, spec }: z.infer<typeof leaseSchema>,
+  lease: Lease,
+  { holder, version, renewed }: LeaseRecord,
   timing: Timing,
   { signal, watching }: Waiting,
 ): Promise<boolean> {
   const end = timing.elapsed() + silence;
-  const minutes = Math.round((timing.now() - Date.parse(spec.renewTime ?? "")) / 60_000);
+  const minutes = Math.round((timing.now() - Date.parse(renewed)) / 60_000);
   // By clocks that differ it may be a time to come, or none at all.
   const since = minutes >= 1 ? ` for ${minutes} min` : "";
   while (timing.elapsed() < end) {
     const left = Math.ceil((end - timing.elapsed()) / 1000);
     watching?.(
-      `another run, ${spec.holderIdentity}, has not said${since} that it works on this cluster: it is watched for ${left} s more before this run goes on`,
+      `another run, ${holder}, has not said${since} that it works on this cluster: it is watched for ${left} s more before this run goes on`,
     );
     await timing.sleep(lookEvery, signal);
-    const now = leaseSchema.parse(await api.call(path, { signal }));
-    if (now.metadata.resourceVersion !== metadata.resourceVersion) return Boolean(now.spec.holderIdentity);
+    const now = await lease.read(signal);
+    if (now?.version !== version) return Boolean(now?.holder);
   }
   return false;
 }
@@ -91,12 +78,10 @@ export async function readLease(
   now: number,
   signal?: AbortSignal,
 ): Promise<LeaseState | undefined> {
-  const found = await api.call(path, { signal }).catch(undefinedIf("not-found"));
-  const spec = found === undefined ? undefined : leaseSchema.parse(found).spec;
-  if (!spec?.holderIdentity) return undefined;
-  const renewed = spec.renewTime ?? "";
+  const { holder = "", renewed = "" } = (await leaseOf(api).read(signal)) ?? {};
+  if (holder === "") return undefined;
   // What is ahead of our clock has not run out by it, whether or not somebody is there.
-  return { holder: spec.holderIdentity, renewed, expired: !(now - Date.parse(renewed) < seconds * 1000) };
+  return { holder, renewed, expired: !(now - Date.parse(renewed) < seconds * 1000) };
 }
 
 /** Takes the lease away from whoever has it. */
@@ -106,36 +91,17 @@ export async function deleteLease(api: KubernetesApi, signal?: AbortSignal): Pro
 
 /** Gives the lease back that a run at the holder's place has: by the lock there, no other one is alive. */
 export async function releaseLease(api: KubernetesApi, holder: LeaseHolder): Promise<void> {
-  const { metadata, spec } = leaseSchema.parse(await api.call(path));
-  if (!spec.holderIdentity || otherHolder(spec, holder) !== undefined) return;
-  const { resourceVersion } = metadata;
-  const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: { resourceVersion } };
+  const found = await leaseOf(api).read();
+  if (!found?.holder || otherHolder(found, holder) !== undefined) return;
+  const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: { resourceVersion: found.version } };
   await api.call(path, { method: "DELETE", body });
 }
 
-function otherHolder({ holderIdentity }: z.infer<typeof leaseSchema>["spec"], holder: LeaseHolder): string | undefined {
-  return !holderIdentity || holderIdentity.startsWith(`${holder.place}/`) ? undefined : holderIdentity;
+function otherHolder({ holder }: LeaseRecord, { place }: LeaseHolder): string | undefined {
+  return holder === "" || holder.startsWith(`${place}/`) ? undefined : holder;
 }
 
 /** Renewed a moment ago by our clock; a moment ahead of it, too. */
 function isFresh(renewed: string, now: number): boolean {
   return Math.abs(now - Date.parse(renewed)) < seconds * 1000;
-}
-
-function leaseBody(holder: LeaseHolder, now: Date, resourceVersion?: string) {
-  return {
-    apiVersion: "coordination.k8s.io/v1",
-    kind: "Lease",
-    metadata: { name, namespace: "kube-system", ...given({ resourceVersion }) },
-    spec: { holderIdentity: identityOf(holder), leaseDurationSeconds: seconds, renewTime: microTime(now) },
-  };
-}
-
-function identityOf({ place, run }: LeaseHolder): string {
-  return `${place}/${run}`;
-}
-
-/** Kubernetes wants microseconds. */
-function microTime(date: Date): string {
-  return date.toISOString().replace("Z", "000Z");
 }

@@ -41,10 +41,6 @@ export class Cidr {
     return 2 ** (32 - this.prefix);
   }
 
-  get netmask(): string {
-    return toAddress(2 ** 32 - this.size);
-  }
-
   /** The address `offset` places after the network's own; undefined outside of the usable hosts. */
   host(offset: number): string | undefined {
     const last = this.prefix >= 31 ? this.size - 1 : this.size - 2;
@@ -57,18 +53,6 @@ export class Cidr {
     const value = toNumber(address);
     const offset = value === undefined ? -1 : value - this.#first;
     return offset >= 0 && offset < this.size ? offset : undefined;
-  }
-
-  contains(address: string): boolean {
-    return this.offsetOf(address) !== undefined;
-  }
-
-  includes(other: Cidr): boolean {
-    return other.#first >= this.#first && other.#first + other.size <= this.#first + this.size;
-  }
-
-  overlaps(other: Cidr): boolean {
-    return this.#first < other.#first + other.size && other.#first < this.#first + this.size;
   }
 
   /** The `index`th of the networks of `prefix` bits that fit in here; undefined when there are not as many. */

@@ -22,9 +22,9 @@ type Complete<P> = Omit<P, "patches" | "count"> & {
   readonly count: number;
 };
 
-export type ControlPlane<K extends Kind = Kind> = Complete<z.output<(typeof kinds)[K]["controlPlane"]>>;
-export type WorkerPool<K extends Kind = Kind> = Complete<z.output<(typeof kinds)[K]["worker"]>>;
-export type Infrastructure<K extends Kind = Kind> = z.output<(typeof kinds)[K]["infrastructure"]>;
+type ControlPlane<K extends Kind = Kind> = Complete<z.output<(typeof kinds)[K]["controlPlane"]>>;
+type WorkerPool<K extends Kind = Kind> = Complete<z.output<(typeof kinds)[K]["worker"]>>;
+type Infrastructure<K extends Kind = Kind> = z.output<(typeof kinds)[K]["infrastructure"]>;
 
 type Cluster = Omit<ClusterSection, "name" | "kubernetesVersion" | "configContract" | "patches"> & {
   readonly name: string;

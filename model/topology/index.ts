@@ -2,4 +2,4 @@
 export { topologyOf } from "./from-environment.ts";
 export { machineBoxes, type PictureForm } from "./layout.ts";
 export { renderSvg, renderTopology, type TopologyFormat } from "./svg.ts";
-export { type MachineState, type SeenMachine, type Topology, withLiveState } from "./topology.ts";
+export { type SeenMachine, type Topology, withLiveState } from "./topology.ts";

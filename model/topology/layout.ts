@@ -2,7 +2,7 @@
 import { given } from "../../talos/given.ts";
 import type { ElasticPool, Place, Topology, TopologyMachine } from "./topology.ts";
 
-export interface Point {
+interface Point {
   readonly x: number;
   readonly y: number;
 }

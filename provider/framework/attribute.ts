@@ -74,7 +74,7 @@ export type ConfigOf<S extends Attributes> = {
   readonly [K in keyof S]: S[K] extends Attribute<infer T> ? MaybeUnknown<T> | null : never;
 };
 
-export type MaybeUnknown<T> =
+type MaybeUnknown<T> =
   | Unknown
   | (T extends string | boolean | NumberValue | null
       ? T

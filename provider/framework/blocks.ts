@@ -20,16 +20,6 @@ export function single<const A extends Attributes>(options: BlockOptions<A>): At
   return { ...block("single", objectOfAttributes(options.attributes), options, {}), mode: "optional" };
 }
 
-/**
- * `network { … }`, exactly once.
- * @public
- */
-export function requiredSingle<const A extends Attributes>(
-  options: BlockOptions<A>,
-): Attribute<StateOf<A>, "required"> {
-  return block("single", objectOfAttributes(options.attributes), options, { min: 1, max: 1 });
-}
-
 /** `rule { … }` any number of times, in order. Not written: an empty list, never null. */
 export function list<const A extends Attributes>(
   options: CountedOptions<A>,

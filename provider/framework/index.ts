@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // For those who write a resource.
-export type {
-  Attribute,
-  Attributes,
-  BlockItems,
-  ConfigOf,
-  MaybeUnknown,
-  Mode,
-  Nested,
-  PlanOf,
-  StateOf,
-  Validator,
-} from "./attribute.ts";
+export type { Attribute, Attributes, BlockItems, ConfigOf, Nested, PlanOf, StateOf, Validator } from "./attribute.ts";
 export * as attribute from "./attributes.ts";
 export * as block from "./blocks.ts";
 // For the protocol half.
@@ -22,15 +11,12 @@ export {
   type Diagnostic,
   DiagnosticError,
   Diagnostics,
-  type ErrorTranslator,
   type Finding,
   type PathStep,
   path,
 } from "./diagnostics.ts";
 export { parseJson, valueFromJson } from "./json.ts";
 export {
-  type ConfigureRequest,
-  type DataRequest,
   type DataSource,
   type EphemeralResource,
   FunctionError,
@@ -42,15 +28,12 @@ export type {
   CreateRequest,
   ImportRequest,
   Log,
-  LogFields,
-  LogLevel,
+  NamedType,
   Operation,
   PlanRequest,
-  PlanResult,
   Resource,
   StateRequest,
   UpdateRequest,
-  ValidateRequest,
 } from "./resource.ts";
 export { applyResourceChange } from "./rpc/apply-resource-change.ts";
 export { configureProvider, validateConfig } from "./rpc/configuration.ts";
@@ -65,31 +48,4 @@ export {
 export { type Schema, schemaOf } from "./schema.ts";
 export { Server } from "./server.ts";
 export { checkDuration, type OperationClock, parseDuration } from "./timeouts.ts";
-export {
-  boolType,
-  Dynamic,
-  dynamicType,
-  elementType,
-  isList,
-  isNumber,
-  isObject,
-  isUnknown,
-  isWhollyKnown,
-  listOf,
-  mapOf,
-  type NumberBound,
-  numberType,
-  type ObjectValue,
-  objectOf,
-  objectValue,
-  type Refinement,
-  setOf,
-  stringType,
-  type Type,
-  typeFromJson,
-  typeToJson,
-  Unknown,
-  unknown,
-  type Value,
-  valuesEqual,
-} from "./value.ts";
+export * from "./value.ts";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Attributes, ConfigOf, PlanOf, StateOf } from "./attribute.ts";
 import type { Diagnostics, ErrorTranslator } from "./diagnostics.ts";
-import type { Log, Operation, Resource, ValidateRequest } from "./resource.ts";
+import type { Log, NamedType, Operation, Resource, ValidateRequest } from "./resource.ts";
 import type { Type, Value } from "./value.ts";
 
-export interface ConfigureRequest<S extends Attributes> {
+interface ConfigureRequest<S extends Attributes> {
   /** May hold unknown values in a first plan, when the provider block depends on a resource. */
   readonly config: ConfigOf<S>;
   readonly log: Log;
@@ -30,21 +30,13 @@ export interface DataRequest<S extends Attributes, C> extends Operation<C> {
 }
 
 /** Something that is only read, anew in each plan. */
-export interface DataSource<S extends Attributes, C> {
-  readonly name: string;
-  readonly description: string;
-  readonly attributes: S;
+export interface DataSource<S extends Attributes, C> extends NamedType<S> {
   readonly timeouts?: { readonly read: string };
-  validate?(request: ValidateRequest<S>): void | Promise<void>;
   read(request: DataRequest<S, C>): Promise<StateOf<S>>;
 }
 
 /** A value that lives as long as one run and is in no plan and no state. Needs Terraform 1.10. */
-export interface EphemeralResource<S extends Attributes, C> {
-  readonly name: string;
-  readonly description: string;
-  readonly attributes: S;
-  validate?(request: ValidateRequest<S>): void | Promise<void>;
+export interface EphemeralResource<S extends Attributes, C> extends NamedType<S> {
   open(request: DataRequest<S, C>): Promise<StateOf<S>>;
 }
 

@@ -66,14 +66,20 @@ export interface ImportRequest<C> extends Operation<C> {
   readonly id: string;
 }
 
+/** What every type has that a configuration names. */
+export interface NamedType<S extends Attributes> {
+  readonly name: string;
+  readonly description: string;
+  readonly attributes: S;
+  /** Faults that can be seen in the configuration alone. Unknown values are not faults. */
+  validate?(request: ValidateRequest<S>): void | Promise<void>;
+}
+
 /**
  * One resource type. Every method may throw: what it throws becomes a diagnostic, and Terraform keeps the newest saved
  * state: after a failed create none (nothing is tainted, the next apply creates again), else the prior one.
  */
-export interface Resource<S extends Attributes, C> {
-  readonly name: string;
-  readonly description: string;
-  readonly attributes: S;
+export interface Resource<S extends Attributes, C> extends NamedType<S> {
   /** The schema's version. @default 0 */
   readonly version?: number;
   /** Adds a `timeouts` attribute with these defaults. */
@@ -86,8 +92,6 @@ export interface Resource<S extends Attributes, C> {
    * Terraform takes it for the upgrade of an older state.
    */
   recall?(state: StateOf<S>): StateOf<S>;
-  /** Faults that can be seen in the configuration alone. Unknown values are not faults. */
-  validate?(request: ValidateRequest<S>): void | Promise<void>;
   /** Refines the plan. Pure over its request, or the second plan of an apply differs from the first. */
   plan?(request: PlanRequest<S, C>): PlanResult<S> | Promise<PlanResult<S>>;
   /** May refuse a destroy while it is only planned. */
@@ -102,9 +106,9 @@ export interface Resource<S extends Attributes, C> {
   import?(request: ImportRequest<C>): Promise<Partial<StateOf<S>>>;
 }
 
-export type LogLevel = "trace" | "debug" | "info" | "warn" | "error";
+type LogLevel = "trace" | "debug" | "info" | "warn" | "error";
 
-export type LogFields = Readonly<Record<string, string | number | boolean>>;
+type LogFields = Readonly<Record<string, string | number | boolean>>;
 
 /** Goes to Terraform's own log (TF_LOG, TF_LOG_PROVIDER). Never write a secret here. */
 export type Log = (level: LogLevel, message: string, fields?: LogFields) => void;

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-export { openSession, type Rpc, routes, serve } from "./routes.ts";
+export { openSession, routes, serve } from "./routes.ts";
 export type { Session } from "./transport/index.ts";

@@ -3,14 +3,12 @@ import {
   type Attributes,
   applyResourceChange,
   configureProvider,
-  type DataSource,
-  type EphemeralResource,
   FunctionError,
   importResourceState,
+  type NamedType,
   openEphemeralResource,
   type Provider,
   planResourceChange,
-  type Resource,
   readDataSource,
   readResource,
   Server,
@@ -32,11 +30,11 @@ export type Rpc = (server: Server, request: Uint8Array) => Promise<Uint8Array>;
  * An RPC whose failures are diagnostics. `fallback` is what else the answer must hold then: an answer without a state
  * would make Terraform forget the resource.
  */
-function unary<Request, Response>(
+function unary<Request, Response extends { diagnostics: wire.Diagnostic[] }>(
   requests: wire.MessageFns<Request>,
   responses: wire.MessageFns<Response>,
   handle: (server: Server, request: Request) => Promise<Response> | Response,
-  fallback: (request: Request, diagnostics: wire.Diagnostic[]) => Response,
+  fallback: (request: Request) => Partial<Response> = () => ({}),
 ): Rpc {
   return async (server, bytes) => {
     const request = requests.decode(bytes);
@@ -44,19 +42,15 @@ function unary<Request, Response>(
     try {
       response = await handle(server, request);
     } catch (error) {
-      response = fallback(request, toWireDiagnostics([server.diagnosticOf(error)]));
+      const diagnostics = toWireDiagnostics([server.diagnosticOf(error)]);
+      response = { ...responses.create(), ...fallback(request), diagnostics };
     }
     return responses.encode(response).finish();
   };
 }
 
-type NamedType =
-  | Resource<Attributes, unknown>
-  | DataSource<Attributes, unknown>
-  | EphemeralResource<Attributes, unknown>;
-
 const getProviderSchema: Rpc = async ({ provider }) => {
-  const schemas = (types: readonly NamedType[]) =>
+  const schemas = (types: readonly NamedType<Attributes>[]) =>
     Object.fromEntries(types.map((type) => [type.name, toWireSchema(schemaOf(type))]));
   return wire.GetProviderSchemaResponse.encode({
     provider: toWireSchema(schemaOf(provider)),
@@ -78,32 +72,21 @@ const validateProviderConfig = unary(
     const config = fromDynamicValue(schemaOf(server.provider).type, request.config);
     return { diagnostics: toWireDiagnostics(await validateConfig(server, server.provider, config)) };
   },
-  (_, diagnostics) => ({ diagnostics }),
 );
 
 /** Resources, data sources and ephemeral resources are asked in the same words. */
-const validateTypeConfig = (find: (server: Server, name: string) => NamedType) =>
-  unary(
-    wire.ValidateTypeConfigRequest,
-    wire.ValidateTypeConfigResponse,
-    async (server, request) => {
-      const type = find(server, request.typeName);
-      const config = fromDynamicValue(schemaOf(type).type, request.config);
-      const writeOnlyAllowed = request.clientCapabilities?.writeOnlyAttributesAllowed ?? false;
-      return { diagnostics: toWireDiagnostics(await validateConfig(server, type, config, { writeOnlyAllowed })) };
-    },
-    (_, diagnostics) => ({ diagnostics }),
-  );
+const validateTypeConfig = (find: (server: Server, name: string) => NamedType<Attributes>) =>
+  unary(wire.ValidateTypeConfigRequest, wire.ValidateTypeConfigResponse, async (server, request) => {
+    const type = find(server, request.typeName);
+    const config = fromDynamicValue(schemaOf(type).type, request.config);
+    const writeOnlyAllowed = request.clientCapabilities?.writeOnlyAttributesAllowed ?? false;
+    return { diagnostics: toWireDiagnostics(await validateConfig(server, type, config, { writeOnlyAllowed })) };
+  });
 
-const configure = unary(
-  wire.ConfigureProviderRequest,
-  wire.ConfigureProviderResponse,
-  async (server, request) => {
-    const config = fromDynamicValue(schemaOf(server.provider).type, request.config);
-    return { diagnostics: toWireDiagnostics(await configureProvider(server, config)) };
-  },
-  (_, diagnostics) => ({ diagnostics }),
-);
+const configure = unary(wire.ConfigureProviderRequest, wire.ConfigureProviderResponse, async (server, request) => {
+  const config = fromDynamicValue(schemaOf(server.provider).type, request.config);
+  return { diagnostics: toWireDiagnostics(await configureProvider(server, config)) };
+});
 
 const upgrade = unary(
   wire.UpgradeResourceStateRequest,
@@ -113,7 +96,6 @@ const upgrade = unary(
     const state = upgradeResourceState(server, typeName, Number(version), json);
     return { upgradedState: toDynamicValue(schemaOf(server.resource(typeName)).type, state), diagnostics: [] };
   },
-  (_, diagnostics) => ({ upgradedState: undefined, diagnostics }),
 );
 
 const read = unary(
@@ -131,7 +113,7 @@ const read = unary(
       diagnostics: toWireDiagnostics(diagnostics),
     };
   },
-  (request, diagnostics) => ({ newState: request.currentState, private: request.private, diagnostics }),
+  (request) => ({ newState: request.currentState, private: request.private }),
 );
 
 const plan = unary(
@@ -153,12 +135,7 @@ const plan = unary(
       diagnostics: toWireDiagnostics(diagnostics),
     };
   },
-  (request, diagnostics) => ({
-    plannedState: request.proposedNewState,
-    requiresReplace: [],
-    plannedPrivate: request.priorPrivate,
-    diagnostics,
-  }),
+  (request) => ({ plannedState: request.proposedNewState, plannedPrivate: request.priorPrivate }),
 );
 
 const apply = unary(
@@ -179,7 +156,7 @@ const apply = unary(
       diagnostics: toWireDiagnostics(diagnostics),
     };
   },
-  (request, diagnostics) => ({ newState: request.priorState, private: request.plannedPrivate, diagnostics }),
+  (request) => ({ newState: request.priorState, private: request.plannedPrivate }),
 );
 
 const importState = unary(
@@ -194,7 +171,6 @@ const importState = unary(
       diagnostics: toWireDiagnostics(diagnostics),
     };
   },
-  (_, diagnostics) => ({ importedResources: [], diagnostics }),
 );
 
 const readData = unary(
@@ -205,7 +181,6 @@ const readData = unary(
     const { state, diagnostics } = await readDataSource(server, typeName, fromDynamicValue(type, config));
     return { state: toDynamicValue(type, state), diagnostics: toWireDiagnostics(diagnostics) };
   },
-  (_, diagnostics) => ({ state: undefined, diagnostics }),
 );
 
 const openEphemeral = unary(
@@ -216,7 +191,6 @@ const openEphemeral = unary(
     const { state, diagnostics } = await openEphemeralResource(server, typeName, fromDynamicValue(type, config));
     return { result: toDynamicValue(type, state), diagnostics: toWireDiagnostics(diagnostics) };
   },
-  (_, diagnostics) => ({ result: undefined, diagnostics }),
 );
 
 /** Our ephemeral values hold nothing open; Terraform asks all the same. */

@@ -134,7 +134,7 @@ function readFields(
 }
 
 /** Integers of 64 bits as such, everything else as decimal text: no number loses a digit on the way. */
-export function writeNumber(writer: MsgpackWriter, value: NumberValue): void {
+function writeNumber(writer: MsgpackWriter, value: NumberValue): void {
   if (typeof value === "bigint" || Number.isInteger(value)) {
     const integer = BigInt(value as number | bigint);
     if (integer >= -(2n ** 63n) && integer < 2n ** 64n) {
@@ -149,7 +149,7 @@ export function writeNumberAsText(writer: MsgpackWriter, value: NumberValue): vo
   writer.string(numberText(value));
 }
 
-export function readNumber(token: MsgpackToken): NumberValue {
+function readNumber(token: MsgpackToken): NumberValue {
   if (token.kind === "integer") return shortest(token.value);
   if (token.kind === "float") return numberFromDouble(token.value);
   if (token.kind === "string") return parseNumber(token.value);
@@ -162,7 +162,7 @@ const refinedCode = 12;
 /** The keys of a refinement on the wire. */
 const keys = { isNull: 1, stringPrefix: 2, numberMin: 3, numberMax: 4, lengthMin: 5, lengthMax: 6 } as const;
 
-export function writeUnknown(writer: MsgpackWriter, { refinement }: Unknown): void {
+function writeUnknown(writer: MsgpackWriter, { refinement }: Unknown): void {
   if (refinement === undefined) {
     writer.extension(plainCode, new Uint8Array(1));
     return;
@@ -184,7 +184,7 @@ export function writeUnknown(writer: MsgpackWriter, { refinement }: Unknown): vo
   writer.extension(refinedCode, body.bytes());
 }
 
-export function readUnknown(code: number, bytes: Uint8Array): Unknown {
+function readUnknown(code: number, bytes: Uint8Array): Unknown {
   if (code !== refinedCode) return new Unknown();
   const reader = new MsgpackReader(bytes);
   const head = reader.next();

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-export { argumentsAsRecorded, type RecordedCluster, recordedCluster } from "./cluster/spec.ts";
-export { type ProviderOptions, talosmithProvider } from "./provider.ts";
+export { argumentsAsRecorded, recordedCluster } from "./cluster/spec.ts";
+export { talosmithProvider } from "./provider.ts";

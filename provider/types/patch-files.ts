@@ -48,7 +48,7 @@ export async function patchesOfFiles(
 }
 
 /** Tells that a file has changed, and nothing else: without the cluster's secrets nobody can try out what it holds. */
-export function patchHash(text: string, secrets: SecretsBundle): string {
+function patchHash(text: string, secrets: SecretsBundle): string {
   return createHmac("sha256", secrets.cluster.secret).update(text).digest("hex").slice(0, 32);
 }
 

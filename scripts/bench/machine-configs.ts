@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from "node:path";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
-import { createSecretsFile, generateSecrets } from "../../talos/secrets/index.ts";
+import { generateSecrets, secretsStore } from "../../talos/secrets/index.ts";
 import { defaultTalosVersion } from "../../talos/version/index.ts";
 import { findProgram } from "../../test/support/programs.ts";
 import { compiled } from "./compiled.ts";
@@ -18,7 +18,7 @@ export const machineConfigs: Row = {
     const folder = scratchFolder();
     const secrets = join(folder, "secrets.yaml");
     const options = { contract: defaultTalosVersion.contract, clock: systemClock, entropy: systemEntropy };
-    await createSecretsFile(secrets, await generateSecrets(options));
+    await secretsStore({ kind: "file", path: secrets }).create(await generateSecrets(options));
     const script = await compiled("generate-configs.ts");
     const ours = await fastest(3, () => succeed(process.execPath, [script, secrets, String(machines)]));
     const talosctl = findProgram("talosctl");

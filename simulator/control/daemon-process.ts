@@ -16,7 +16,7 @@ const pause = 25;
 const watchInterval = 1_000;
 
 /** The daemon's own word about itself, when it lives and answers. */
-export async function findDaemon(directory: string): Promise<DaemonRecord | undefined> {
+async function findDaemon(directory: string): Promise<DaemonRecord | undefined> {
   const record = await readRecord(directory);
   return record !== undefined && (await answers(record)) ? record : undefined;
 }
@@ -239,7 +239,7 @@ const folders = [
  * its content, a checkout by its source files. Both begin with their kind: a bundle and a checkout of the same
  * protocol get along, they do not replace each other's daemons in turns.
  */
-export async function codeIdentity(daemonCommand: readonly string[]): Promise<string> {
+async function codeIdentity(daemonCommand: readonly string[]): Promise<string> {
   const entry = daemonCommand.at(-1) ?? "";
   if (!entry.endsWith(".ts")) {
     return `bundle:${createHash("sha256")
@@ -257,7 +257,7 @@ export async function codeIdentity(daemonCommand: readonly string[]): Promise<st
 }
 
 /** True when a daemon of this code must give way to one of the other. */
-export function isOutdated(running: string, wanted: string): boolean {
+function isOutdated(running: string, wanted: string): boolean {
   return running !== wanted && running.split(":", 1)[0] === wanted.split(":", 1)[0];
 }
 

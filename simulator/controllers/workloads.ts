@@ -109,7 +109,7 @@ const owner = "config.k8s.io/owning-inventory";
  * Makes what Talos applies after bootstrap. An object that was there once is Talos's no more: whoever changes or deletes
  * it has the last word, and a changed manifest reaches it only by a sync, as `talosctl upgrade-k8s` does one.
  */
-export function applyManifests(cluster: Cluster, config: NodeConfig, moment: Moment): Cluster {
+function applyManifests(cluster: Cluster, config: NodeConfig, moment: Moment): Cluster {
   let next = systemNamespaces.reduce((before, namespace) => ensure(before, namespace, moment), cluster);
   const listed = inventoryOf(next);
   const added: string[] = [];

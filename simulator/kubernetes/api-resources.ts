@@ -147,7 +147,7 @@ interface DefinitionSpec {
 }
 
 /** The resources that the cluster's custom resource definitions add, one per served version. */
-export function customResources(cluster: Cluster | undefined): readonly ApiResource[] {
+function customResources(cluster: Cluster | undefined): readonly ApiResource[] {
   return listObjects(cluster, definitionStorage).flatMap((definition) => {
     const { group = "", scope, names = {}, versions = [] } = specOf<DefinitionSpec>(definition);
     const kind = names.kind ?? "";

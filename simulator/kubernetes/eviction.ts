@@ -3,7 +3,7 @@ import { type Cluster, type KubernetesObject, specOf, statusOf } from "../machin
 import { ApiError } from "./status.ts";
 import { listObjects, updateObject } from "./store.ts";
 
-export const budgets = "poddisruptionbudgets.policy";
+const budgets = "poddisruptionbudgets.policy";
 
 interface BudgetSpec {
   readonly minAvailable: number | string;

@@ -200,7 +200,7 @@ const separator = "\u0000";
  * Every single value in an object by its path, in the notation of managed fields: `f:spec`, `f:replicas`.
  * An item of a keyed list also has a path of its own, ending in a dot.
  */
-export function leavesOf(object: unknown, path: readonly string[] = [], field = ""): Map<string, unknown> {
+function leavesOf(object: unknown, path: readonly string[] = [], field = ""): Map<string, unknown> {
   const leaves = new Map<string, unknown>();
   const add = (more: ReadonlyMap<string, unknown>): void => {
     for (const [key, value] of more) leaves.set(key, value);
@@ -220,7 +220,7 @@ export function leavesOf(object: unknown, path: readonly string[] = [], field = 
 }
 
 /** The paths as the nested object that `managedFields` holds. */
-export function fieldsOf(paths: Iterable<string>): Tree {
+function fieldsOf(paths: Iterable<string>): Tree {
   const root: Record<string, unknown> = {};
   for (const path of paths) {
     let place = root;
@@ -232,14 +232,14 @@ export function fieldsOf(paths: Iterable<string>): Tree {
   return root;
 }
 
-export function pathsOf(fields: unknown, path: readonly string[] = []): string[] {
+function pathsOf(fields: unknown, path: readonly string[] = []): string[] {
   const entries = Object.entries(tree(fields));
   if (entries.length === 0) return path.length === 0 ? [] : [path.join(separator)];
   return entries.flatMap(([part, below]) => pathsOf(below, [...path, part]));
 }
 
 /** The object without what is at these paths; maps that become empty go too. */
-export function withoutPaths(object: Tree, paths: readonly string[]): Tree {
+function withoutPaths(object: Tree, paths: readonly string[]): Tree {
   return paths.reduce<Tree>((tree, path) => (drop(tree, path.split(separator), "") ?? {}) as Tree, object);
 }
 

@@ -59,7 +59,7 @@ export function nodeStatus(
   name: string,
   machine: Machine,
   config: NodeConfig,
-  ready: "True" | "False" | "Unknown",
+  ready: "True" | "False",
   now: number,
 ): Tree {
   const capacity = {
@@ -93,13 +93,11 @@ export function nodeStatus(
   };
 }
 
-function conditions(ready: "True" | "False" | "Unknown", now: number): readonly NodeCondition[] {
+function conditions(ready: "True" | "False", now: number): readonly NodeCondition[] {
   const at = { lastHeartbeatTime: timestamp(now), lastTransitionTime: timestamp(now) };
-  const lost = { reason: "NodeStatusUnknown", message: "Kubelet stopped posting node status." };
-  const pressure = (type: string, reason: string, message: string): NodeCondition =>
-    ready === "Unknown"
-      ? { type, status: "Unknown", ...lost, ...at }
-      : { type, status: "False", reason, message, ...at };
+  const pressure = (type: string, reason: string, message: string): NodeCondition => {
+    return { type, status: "False", reason, message, ...at };
+  };
   const readiness = {
     True: { reason: "KubeletReady", message: "kubelet is posting ready status" },
     False: {
@@ -107,7 +105,6 @@ function conditions(ready: "True" | "False" | "Unknown", now: number): readonly 
       message:
         "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized",
     },
-    Unknown: lost,
   }[ready];
   return [
     pressure("MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),

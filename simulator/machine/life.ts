@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /** What happens when a machine that is going down is down. */
-export type Next = "boot" | "off";
+type Next = "boot" | "off";
 
 /** Which parts of the disk a reset wipes. */
 export interface Wipe {
@@ -75,7 +75,7 @@ export type ServiceStage =
   | "Skipped"
   | "Starting";
 
-export interface ServiceEvent {
+interface ServiceEvent {
   readonly message: string;
   readonly state: ServiceStage;
   readonly at: number;

@@ -67,14 +67,6 @@ export function partialHostname(text: string): string | undefined {
   return string(readDocuments(text).find((document) => document.kind === "HostnameConfig")?.hostname);
 }
 
-/** None when the text can't be read: whoever checks it says why. */
-function readDocuments(text: string): Tree[] {
-  return parseAllDocuments(text).flatMap((document) => {
-    const value: unknown = document.errors.length === 0 ? document.toJS() : undefined;
-    return isTree(value) ? [value] : [];
-  });
-}
-
 function mainDocument(documents: readonly Tree[]): Tree | undefined {
   return documents.find((document) => document.kind === undefined && (document.machine || document.cluster));
 }
@@ -176,12 +168,17 @@ function keyOf(identity: string): string {
 }
 
 function parseDocuments(text: string): Tree[] {
-  const documents = parseAllDocuments(text);
-  if (!Array.isArray(documents)) return [];
-  return documents.flatMap((document) => {
+  return readDocuments(text, (fault) => {
+    throw new TalosError("invalid-input", `yaml: ${fault.message}`, { cause: fault });
+  });
+}
+
+/** Without those that can't be read, unless `refuse` throws: whoever checks the text says why. */
+function readDocuments(text: string, refuse: (fault: Error) => void = () => {}): Tree[] {
+  return parseAllDocuments(text).flatMap((document) => {
     const [fault] = document.errors;
-    if (fault !== undefined) throw new TalosError("invalid-input", `yaml: ${fault.message}`, { cause: fault });
-    const value: unknown = document.toJS();
+    if (fault !== undefined) refuse(fault);
+    const value: unknown = fault === undefined ? document.toJS() : undefined;
     return isTree(value) ? [value] : [];
   });
 }

@@ -3,7 +3,7 @@ import type { Fault } from "../control/fault-schema.ts";
 import type { Life, ServiceState } from "./life.ts";
 
 /** What lies in /var/lib/etcd of one machine. */
-export interface EtcdData {
+interface EtcdData {
   readonly memberId: string;
 }
 
@@ -157,7 +157,7 @@ export interface ObjectMetadata {
   readonly [field: string]: unknown;
 }
 
-export interface Component {
+interface Component {
   /** What runs. */
   readonly image: string;
   /** Fingerprint of the CAs that it runs with. */

@@ -169,7 +169,7 @@ function goDuration(milliseconds: number): string {
 }
 
 /** Refuses what a real machine refuses (throws `invalid-input` with its words); returns warnings. */
-export function checkConfig(text: string, machine: Machine): readonly string[] {
+function checkConfig(text: string, machine: Machine): readonly string[] {
   const installed = machine.disk.installed !== undefined;
   const { warnings, error } = judge(text, machine, { installed });
   if (error !== undefined) throw new TalosError("invalid-input", error);
@@ -214,7 +214,7 @@ const hotFeatures: ReadonlySet<string> = new Set([
 ]);
 
 /** True when the way from one config to the other leads through a reboot. Documents beside v1alpha1 never need one. */
-export function needsReboot(before: string, after: string): boolean {
+function needsReboot(before: string, after: string): boolean {
   return !isDeepStrictEqual(coldPart(before), coldPart(after));
 }
 

@@ -90,7 +90,7 @@ const own: Readonly<Record<string, readonly [current: string, standard: string]>
 const subsystems = /^(abi|crypto|debug|dev|fs|kernel|net|user|vm)\./;
 
 /** Every kernel parameter that Talos or the config sets, as the machine has it now. */
-export function kernelParams(configured: Readonly<Record<string, string>>): readonly Item[] {
+function kernelParams(configured: Readonly<Record<string, string>>): readonly Item[] {
   const names = [...new Set([...Object.keys(own), ...Object.keys(configured)])].sort();
   return names.map((name) => {
     const unsupported = !subsystems.test(name);

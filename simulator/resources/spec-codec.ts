@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import ipaddr from "ipaddr.js";
 import { Struct } from "../../talos/api/gen/google/protobuf/struct.ts";
 
 type Numbers = Readonly<Record<string, number>>;
@@ -58,19 +59,11 @@ function writePlain(writer: BinaryWriter, field: number, kind: Plain, value: unk
       bytes(writer, field, Buffer.from(String(value).replaceAll(":", ""), "hex"));
       break;
     case "address":
-      bytes(
-        writer,
-        field,
-        new BinaryWriter()
-          .uint32(10)
-          .bytes(addressBytes(String(value)))
-          .finish(),
-      );
+      bytes(writer, field, addressField(String(value)).finish());
       break;
     case "prefix": {
       const [address = "", length = "0"] = String(value).split("/");
-      const prefix = new BinaryWriter().uint32(10).bytes(addressBytes(address)).uint32(16).int32(Number(length));
-      bytes(writer, field, prefix.finish());
+      bytes(writer, field, addressField(address).uint32(16).int32(Number(length)).finish());
       break;
     }
     case "struct":
@@ -82,12 +75,6 @@ function bytes(writer: BinaryWriter, number: number, content: Uint8Array): void 
   writer.uint32(number * 8 + 2).bytes(content);
 }
 
-function addressBytes(address: string): Uint8Array {
-  if (!address.includes(":")) return Uint8Array.from(address.split("."), Number);
-  const [head = "", tail = ""] = address.split("::");
-  const groups = (text: string): string[] => (text === "" ? [] : text.split(":"));
-  const left = groups(head);
-  const right = groups(tail);
-  const zeros = Array.from({ length: address.includes("::") ? 8 - left.length - right.length : 0 }, () => "0");
-  return Buffer.from([...left, ...zeros, ...right].map((group) => group.padStart(4, "0")).join(""), "hex");
+function addressField(address: string): BinaryWriter {
+  return new BinaryWriter().uint32(10).bytes(Uint8Array.from(ipaddr.parse(address).toByteArray()));
 }

@@ -47,7 +47,7 @@ function localMember(call: Call): Local {
 }
 
 /** Waits a little for a leader: without one etcd can neither change nor read with certainty. */
-export async function servingMember(call: Call): Promise<Local> {
+async function servingMember(call: Call): Promise<Local> {
   const local = localMember(call);
   if (isServing(call.world(), local.cluster)) return local;
   const patience = AbortSignal.any([call.signal, timeoutSignal(call, noLeaderPatience)]);

@@ -36,7 +36,7 @@ type Request<D extends MethodDefinition> = ReturnType<D["requestDeserialize"]>;
 type Reply<D extends MethodDefinition> = Parameters<D["responseSerialize"]>[0];
 
 /** The plain function behind a method: message in, message out, or streams of them. */
-export type Handler<D extends MethodDefinition> = (
+type Handler<D extends MethodDefinition> = (
   call: Call,
   request: D["requestStream"] extends true ? AsyncIterable<Request<D>> : Request<D>,
 ) => D["responseStream"] extends true ? AsyncIterable<Reply<D>> : Reply<D> | Promise<Reply<D>>;

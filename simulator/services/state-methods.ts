@@ -98,7 +98,7 @@ export const inspectMethods: Handlers<typeof InspectServiceService> = {
 };
 
 /** A resource as it goes over the wire. */
-export function encodeResource(resource: StoredResource): Resource {
+function encodeResource(resource: StoredResource): Resource {
   return Resource.fromPartial({
     metadata: {
       namespace: resource.namespace,
@@ -116,13 +116,13 @@ export function encodeResource(resource: StoredResource): Resource {
   });
 }
 
-export interface Query {
+interface Query {
   readonly labelQuery: readonly LabelQuery[];
   readonly idQuery: { readonly regexp: string } | undefined;
 }
 
 /** Every query of the list may match (or); all terms of one query must (and). */
-export function matches(resource: StoredResource, query: Query | undefined): boolean {
+function matches(resource: StoredResource, query: Query | undefined): boolean {
   if (
     query?.idQuery !== undefined &&
     query.idQuery.regexp !== "" &&
@@ -148,7 +148,7 @@ function termHolds(labels: Readonly<Record<string, string>>, term: LabelQuery["t
 type Current = (call: Call, namespace: string, type: string) => readonly StoredResource[];
 
 /** Answers a watch: an empty message, what was asked for to begin with, then every change until the caller goes away. */
-export async function* watchResources(
+async function* watchResources(
   call: Call,
   request: WatchRequest,
   catalogue: Catalogue,

@@ -8,7 +8,6 @@ export interface EtcdMemberInfo {
   readonly id: string;
   readonly hostname: string;
   readonly peerUrls: readonly string[];
-  readonly clientUrls: readonly string[];
   readonly learner: boolean;
 }
 
@@ -18,14 +17,6 @@ export interface EtcdStatus {
   readonly leaderId: string;
   readonly learner: boolean;
   readonly errors: readonly string[];
-  readonly databaseSize: bigint;
-  readonly raftIndex: bigint;
-  readonly raftTerm: bigint;
-}
-
-export interface EtcdAlarm {
-  readonly memberId: string;
-  readonly alarm: "none" | "no-space" | "corrupt";
 }
 
 /** etcd of a control plane, through the main service. */
@@ -38,7 +29,6 @@ export function etcdCalls(transport: Transport) {
         id: member.id.toString(16),
         hostname: member.hostname,
         peerUrls: member.peerUrls,
-        clientUrls: member.clientUrls,
         learner: member.isLearner,
       }));
     },
@@ -49,9 +39,6 @@ export function etcdCalls(transport: Transport) {
         leaderId: (status?.leader ?? 0n).toString(16),
         learner: status?.isLearner ?? false,
         errors: status?.errors ?? [],
-        databaseSize: status?.dbSize ?? 0n,
-        raftIndex: status?.raftIndex ?? 0n,
-        raftTerm: status?.raftTerm ?? 0n,
       };
     },
     async etcdLeave(options: CallOptions = {}): Promise<void> {
@@ -66,15 +53,6 @@ export function etcdCalls(transport: Transport) {
     async etcdRemoveMember(id: string, options: CallOptions = {}): Promise<void> {
       const request = { memberId: BigInt(`0x${id}`) };
       await ask(transport, service.etcdRemoveMemberById, request, { deadline: 30_000, ...options });
-    },
-    async etcdAlarms(options: CallOptions = {}): Promise<EtcdAlarm[]> {
-      return (await ask(transport, service.etcdAlarmList, {}, options)).memberAlarms.map(({ memberId, alarm }) => ({
-        memberId: memberId.toString(16),
-        alarm: (["none", "no-space", "corrupt"] as const)[alarm] ?? "none",
-      }));
-    },
-    async etcdDefragment(options: CallOptions = {}): Promise<void> {
-      await ask(transport, service.etcdDefragment, {}, { deadline: 300_000, ...options });
     },
     /** The snapshot in chunks as they come: database, then its SHA-256. Nothing is kept in memory. */
     async *etcdSnapshot(options: CallOptions = {}): AsyncIterable<Uint8Array> {

@@ -34,18 +34,9 @@ export function lifecycleCalls(transport: Transport) {
       };
       return (await ask(transport, service.reset, request, { deadline: 30_000, ...call })).actorId;
     },
-    async reboot(options: CallOptions & { readonly mode?: "default" | "powercycle" | "force" } = {}): Promise<string> {
-      const { mode = "default", ...call } = options;
-      const number = {
-        default: RebootRequest_Mode.DEFAULT,
-        powercycle: RebootRequest_Mode.POWERCYCLE,
-        force: RebootRequest_Mode.FORCE,
-      }[mode];
-      return (await ask(transport, service.reboot, { mode: number }, { deadline: 30_000, ...call })).actorId;
-    },
-    async shutdown(options: CallOptions & { readonly force?: boolean } = {}): Promise<string> {
-      const { force = false, ...call } = options;
-      return (await ask(transport, service.shutdown, { force }, { deadline: 30_000, ...call })).actorId;
+    async reboot(options: CallOptions = {}): Promise<string> {
+      const request = { mode: RebootRequest_Mode.DEFAULT };
+      return (await ask(transport, service.reboot, request, { deadline: 30_000, ...options })).actorId;
     },
     /** Boots the system that ran before the last upgrade. */
     async rollback(options: CallOptions = {}): Promise<void> {
@@ -60,24 +51,15 @@ export function lifecycleCalls(transport: Transport) {
      * Since Talos 1.13: installs beside the running system, from an image that was pulled before, and does not reboot.
      * Throws when the installer fails.
      */
-    async upgrade(
-      image: string,
-      options: CallOptions & { readonly onOutput?: (text: string) => void } = {},
-    ): Promise<void> {
-      const { onOutput, ...call } = options;
+    async upgrade(image: string, options: CallOptions = {}): Promise<void> {
+      const call = { deadline: longDeadline, ...options };
       const request = { containerd: systemContainerd, source: { imageName: image } };
       let exitCode: number | undefined;
       let last = "";
-      for await (const reply of transport.serverStream(lifecycle.upgrade, request, {
-        deadline: longDeadline,
-        ...call,
-      })) {
+      for await (const reply of transport.serverStream(lifecycle.upgrade, request, call)) {
         const part = reply.progress?.response;
         if (part?.$case === "exitCode") exitCode = part.value;
-        else if (part?.$case === "message") {
-          last = part.value.trimEnd() || last;
-          onOutput?.(part.value);
-        }
+        else if (part?.$case === "message") last = part.value.trimEnd() || last;
       }
       if (exitCode === 0) return;
       const how = exitCode === undefined ? "ended without a result" : `failed with exit code ${exitCode}`;

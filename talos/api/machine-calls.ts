@@ -14,14 +14,20 @@ export interface VersionInfo {
   readonly platform: string;
 }
 
-export type ApplyMode = "reboot" | "auto" | "no-reboot" | "staged" | "try";
+const modes = {
+  reboot: ApplyConfigurationRequest_Mode.REBOOT,
+  auto: ApplyConfigurationRequest_Mode.AUTO,
+  "no-reboot": ApplyConfigurationRequest_Mode.NO_REBOOT,
+  staged: ApplyConfigurationRequest_Mode.STAGED,
+  try: ApplyConfigurationRequest_Mode.TRY,
+} as const;
+
+export type ApplyMode = keyof typeof modes;
 
 export interface ApplyOptions extends CallOptions {
   /** @default auto: with a reboot only where the change needs one */
   readonly mode?: ApplyMode;
   readonly dryRun?: boolean;
-  /** Seconds until a config in mode try is taken back. @default 60 */
-  readonly tryTimeout?: number;
 }
 
 export interface ApplyReply {
@@ -33,7 +39,6 @@ export interface ApplyReply {
 
 export interface BootstrapOptions extends CallOptions {
   readonly recoverEtcd?: boolean;
-  readonly skipHashCheck?: boolean;
 }
 
 export interface ServiceState {
@@ -44,13 +49,8 @@ export interface ServiceState {
   readonly message: string;
 }
 
-const modes = {
-  reboot: ApplyConfigurationRequest_Mode.REBOOT,
-  auto: ApplyConfigurationRequest_Mode.AUTO,
-  "no-reboot": ApplyConfigurationRequest_Mode.NO_REBOOT,
-  staged: ApplyConfigurationRequest_Mode.STAGED,
-  try: ApplyConfigurationRequest_Mode.TRY,
-} as const satisfies Record<ApplyMode, number>;
+/** After which a config in mode try is taken back. */
+const tryModeTimeout = { seconds: 60n, nanos: 0 };
 
 /** Sending a large config and validating it on the machine takes longer than a question. */
 const applyDeadline = 60_000;
@@ -74,19 +74,18 @@ export function machineCalls(transport: Transport) {
       );
     },
     async applyConfiguration(config: string, options: ApplyOptions = {}): Promise<ApplyReply> {
-      const { mode = "auto", dryRun = false, tryTimeout = 60, ...call } = options;
-      const tryModeTimeout = { seconds: BigInt(tryTimeout), nanos: 0 };
+      const { mode = "auto", dryRun = false, ...call } = options;
       const request = { data: Buffer.from(config), mode: modes[mode], dryRun, tryModeTimeout };
       const message = await ask(transport, service.applyConfiguration, request, { deadline: applyDeadline, ...call });
-      const used = applyModes.find((name) => modes[name] === message.mode);
+      const used = (Object.keys(modes) as ApplyMode[]).find((name) => modes[name] === message.mode);
       if (used === undefined) {
         throw new TalosError("internal", `${transport.node}: apply mode ${message.mode} is not known`);
       }
       return { mode: used, details: message.modeDetails, warnings: message.warnings };
     },
     async bootstrap(options: BootstrapOptions = {}): Promise<void> {
-      const { recoverEtcd = false, skipHashCheck = false, ...call } = options;
-      const request = { recoverEtcd, recoverSkipHashCheck: skipHashCheck };
+      const { recoverEtcd = false, ...call } = options;
+      const request = { recoverEtcd, recoverSkipHashCheck: false };
       await ask(transport, service.bootstrap, request, { deadline: 30_000, ...call });
     },
     /** The admin kubeconfig that the machine makes, as text. Secret. */
@@ -150,8 +149,6 @@ export function machineCalls(transport: Transport) {
 }
 
 export type MachineCalls = ReturnType<typeof machineCalls>;
-
-const applyModes: readonly ApplyMode[] = ["reboot", "auto", "no-reboot", "staged", "try"];
 
 function versionOf(message: {
   version: { tag: string; arch: string } | undefined;

@@ -15,7 +15,6 @@ export interface Resource {
   readonly created: string;
   readonly spec: Uint8Array;
   readonly yaml: string;
-  readonly labels: Readonly<Record<string, string>>;
 }
 
 export type ResourceChange =
@@ -165,6 +164,5 @@ function fromWire({ metadata, spec }: WireResource, transport: Transport): Resou
     created: `${metadata.created?.seconds ?? 0}.${String(metadata.created?.nanos ?? 0).padStart(9, "0")}`,
     spec: spec?.protoSpec ?? new Uint8Array(),
     yaml: spec?.yamlSpec ?? "",
-    labels: metadata.labels,
   };
 }

@@ -10,7 +10,6 @@ import { BlockVolumeType, MachineType, RuntimeMachineStage } from "./gen/resourc
 import { ManifestSpec, StaticPodStatusSpec } from "./gen/resource/definitions/k8s.ts";
 import { AddressStatusSpec, HostnameStatusSpec } from "./gen/resource/definitions/network.ts";
 import { DiagnosticSpec, MachineStatusSpec, MetaKeySpec } from "./gen/resource/definitions/runtime.ts";
-import { ServiceSpec } from "./gen/resource/definitions/v1alpha1.ts";
 import { MachineText } from "./machine-text.ts";
 import { resourceCalls } from "./resource-calls.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -48,13 +47,6 @@ export interface Disk {
   /** For people, such as `20 GB`. */
   readonly size: string;
   readonly model: string;
-}
-
-export interface ServiceResource {
-  readonly id: string;
-  readonly running: boolean;
-  readonly healthy: boolean;
-  readonly healthUnknown: boolean;
 }
 
 /** Questions about a machine's state, answered from its resources. */
@@ -99,15 +91,6 @@ export function stateCalls(transport: Transport) {
     async hostname(options: CallOptions = {}): Promise<string | undefined> {
       const found = await resources.getResource("network", "HostnameStatuses.net.talos.dev", "hostname", options);
       return (found && HostnameStatusSpec.decode(new MachineText(found.spec)).hostname) || undefined;
-    },
-    async services(options: CallOptions = {}): Promise<ServiceResource[]> {
-      const found = await list(ServiceSpec, ["runtime", "Services.v1alpha1.talos.dev"], options);
-      return found.map(({ id, spec: { running, healthy, unknown } }) => ({
-        id,
-        running,
-        healthy,
-        healthUnknown: unknown,
-      }));
     },
     /** Names of the control plane's static pods, with namespace, and whether each is ready. */
     async staticPods(options: CallOptions = {}): Promise<{ readonly name: string; readonly ready: boolean }[]> {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-export { type FactoryOptions, registerSchematic } from "./factory.ts";
-export { type FetchedImage, type FetchOptions, fetchImage } from "./fetch-image.ts";
-export { type ImageVersions, kubernetesImages } from "./kubernetes-images.ts";
+export { registerSchematic } from "./factory.ts";
+export { fetchImage } from "./fetch-image.ts";
+export { kubernetesImages } from "./kubernetes-images.ts";
 export {
   type Architecture,
   type Asset,

@@ -74,7 +74,8 @@ export function createCertificateAuthority(options: AuthorityOptions): KeyPair {
   return { certificate, key: pem };
 }
 
-export interface LeafTerms {
+export interface LeafOptions extends AlternativeNames {
+  readonly subject: Subject;
   readonly notBefore: Date;
   readonly notAfter: Date;
   readonly usages: readonly ExtendedUsage[];
@@ -82,20 +83,30 @@ export interface LeafTerms {
   readonly keyUsages?: readonly KeyUsage[];
 }
 
-export interface LeafOptions extends LeafTerms, AlternativeNames {
-  readonly subject: Subject;
-}
-
 /**
  * Makes a key and a certificate for it, signed by the CA. The key is of the CA's kind, except that below an RSA CA
  * (from a kubeadm cluster) it is ECDSA P-256: an RSA key would hold up the event loop for seconds.
  */
 export function issueCertificate(ca: KeyPair, options: LeafOptions, { entropy }: { entropy: Entropy }): KeyPair {
-  const authorityKind = keyKind(signerOf(ca));
-  const pem = createKey(authorityKind === "ed25519" ? "ed25519" : "ecdsa-p256", entropy);
-  const subject = distinguishedName(options.subject);
-  const publicKey = publicKeyInfo(loadKey(pem));
-  return { certificate: signLeaf(ca, { subject, publicKey, names: options, terms: options, entropy }), key: pem };
+  const signer = signerOf(ca);
+  const key = createKey(keyKind(signer) === "ed25519" ? "ed25519" : "ecdsa-p256", entropy);
+  const { subject: issuer, keyIdentifier } = readAuthority(ca.certificate);
+  const certificate = signCertificate({
+    serial: entropy(16),
+    issuer,
+    subject: distinguishedName(options.subject),
+    notBefore: options.notBefore,
+    notAfter: options.notAfter,
+    publicKey: publicKeyInfo(loadKey(key)),
+    extensions: [
+      keyUsage(options.keyUsages ?? ["digitalSignature"]),
+      extendedKeyUsage(options.usages),
+      keyIdentifier && authorityKeyIdentifier(keyIdentifier),
+      alternativeNames(options),
+    ].filter(isGiven),
+    signer,
+  });
+  return { certificate, key };
 }
 
 /** Reading a key takes longer than signing with it, and one CA signs for hundreds of machines. */
@@ -107,34 +118,6 @@ function signerOf(ca: KeyPair): KeyObject {
   const key = loadKey(ca.key, "CA key");
   signers.set(ca, { pem: ca.key, key });
   return key;
-}
-
-interface Leaf {
-  readonly subject: Der;
-  readonly publicKey: Buffer;
-  readonly names: AlternativeNames;
-  readonly terms: LeafTerms;
-  readonly entropy: Entropy;
-}
-
-function signLeaf(ca: KeyPair, leaf: Leaf): string {
-  const authority = readAuthority(ca.certificate);
-  const { keyIdentifier } = authority;
-  return signCertificate({
-    serial: leaf.entropy(16),
-    issuer: authority.subject,
-    subject: leaf.subject,
-    notBefore: leaf.terms.notBefore,
-    notAfter: leaf.terms.notAfter,
-    publicKey: leaf.publicKey,
-    extensions: [
-      keyUsage(leaf.terms.keyUsages ?? ["digitalSignature"]),
-      extendedKeyUsage(leaf.terms.usages),
-      keyIdentifier && authorityKeyIdentifier(keyIdentifier),
-      alternativeNames(leaf.names),
-    ].filter(isGiven),
-    signer: signerOf(ca),
-  });
 }
 
 interface CertificateContent {

@@ -3,28 +3,9 @@ import { readFile } from "node:fs/promises";
 import { writeFileAtomically } from "../atomic-file.ts";
 import { TalosError } from "../errors.ts";
 import { fileError } from "../file-error.ts";
-import type { SecretsBundle } from "./bundle.ts";
-import { encodeSecrets, parseSecrets } from "./codec.ts";
 
 /** How files begin that are encrypted with age. */
 export const ageHeads = { armored: "-----BEGIN AGE ENCRYPTED FILE-----", binary: "age-encryption.org/v1\n" } as const;
-
-/** Reads a bundle from a plain file. Throws `not-found` when there is none. */
-export async function readSecretsFile(path: string): Promise<SecretsBundle> {
-  return parseSecrets(await readSecretText(path), path);
-}
-
-/**
- * Writes a bundle with mode 0600 to a file that must not exist yet: losing a bundle means losing the cluster, so an
- * existing one is replaced only when `replace` says so.
- */
-export async function createSecretsFile(
-  path: string,
-  bundle: SecretsBundle,
-  options: { readonly replace?: boolean } = {},
-): Promise<void> {
-  await writeSecretText(path, encodeSecrets(bundle), options);
-}
 
 export async function readSecretText(path: string): Promise<string> {
   return (await readSecretBytes(path)).toString("utf8");

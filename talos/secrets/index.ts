@@ -10,19 +10,18 @@ export {
 } from "./bundle.ts";
 export { encodeSecrets, parseSecrets } from "./codec.ts";
 export { type EnsureOptions, ensureStored, findStored } from "./ensure.ts";
-export { createSecretsFile, readSecretsFile, secretsExist } from "./file.ts";
-export { createToken, type GenerateOptions, generateSecrets, type KnownSecrets } from "./generate.ts";
+export { secretsExist } from "./file.ts";
+export { createToken, generateSecrets } from "./generate.ts";
 export { importKubeadmPki } from "./kubeadm.ts";
 export { bundleFile, openProtectedText, openSecrets, protectionOf, storeOfFile } from "./open.ts";
 export { hideSecrets } from "./redact.ts";
-export { beginRotation, nextBundle, type RotationStart } from "./rotation.ts";
+export { beginRotation, nextBundle } from "./rotation.ts";
 export {
   createProtectedText,
   type FileStore,
   type KeptSecret,
   parseAgeIdentities,
   type SecretsStore,
-  type StoreOptions,
   sealSecrets,
   secretsStore,
 } from "./store.ts";

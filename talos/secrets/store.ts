@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { TalosError } from "../errors.ts";
 import type { SecretsBundle } from "./bundle.ts";
 import { encodeSecrets, parseSecrets } from "./codec.ts";
-import { createSecretsFile, readSecretsFile, readSecretText, writeSecretText } from "./file.ts";
+import { readSecretText, writeSecretText } from "./file.ts";
 
 /** Where a bundle is kept, and how it is protected there. */
 export interface SecretsStore {
@@ -45,28 +45,16 @@ export type FileStore =
   | { readonly kind: "sops"; readonly path: string; readonly program?: string };
 
 export function secretsStore(options: StoreOptions): SecretsStore {
-  switch (options.kind) {
-    case "file":
-      return exchanging(options.path, {
-        read: () => readSecretsFile(options.path),
-        create: (bundle, how) => createSecretsFile(options.path, bundle, how),
-      });
-    case "age":
-      return ageStore(options);
-    case "kubernetes":
-      return keptStore(options.secret);
-    case "sops":
-      return sopsStore(options.path, options.program ?? "sops");
-  }
-}
-
-/** Of a file: whoever exchanges it holds the lock beside it. */
-function exchanging(place: string, { read, create }: Omit<SecretsStore, "exchange">): SecretsStore {
+  if (options.kind === "kubernetes") return keptStore(options.secret);
+  const { path } = options;
+  const read = async () => parseSecrets(await readProtectedText(options), path);
+  const create: SecretsStore["create"] = (bundle, how) => createProtectedText(options, encodeSecrets(bundle), how);
   return {
     read,
     create,
+    // Whoever exchanges it holds the lock beside it.
     async exchange(known, next) {
-      refuseChanged([known, next], await read(), place);
+      refuseChanged([known, next], await read(), path);
       await create(next, { replace: true });
     },
   };
@@ -97,29 +85,43 @@ function refuseChanged(expected: readonly SecretsBundle[], found: SecretsBundle 
 }
 
 /** Any text that is kept the way a bundle is, such as a patch that holds a password. Throws `not-found`. */
-export async function readProtectedText(options: StoreOptions): Promise<string> {
-  switch (options.kind) {
-    case "file":
-      return readSecretText(options.path);
-    case "age":
-      return (await age()).openAge(options.path, options.identities ?? []);
-    case "kubernetes":
-      return readKept(options.secret);
-    case "sops":
-      return readSops(options.path, options.program ?? "sops");
-  }
-}
-
-/** Writes such a text the way a bundle is written. Fails with `already-exists` when there is something already. */
-export async function createProtectedText(options: FileStore, text: string): Promise<void> {
+export async function readProtectedText(options: FileStore): Promise<string> {
   const { path } = options;
   switch (options.kind) {
     case "file":
-      return writeSecretText(path, text);
+      return readSecretText(path);
     case "age":
-      return writeSecretText(path, await (await age()).sealAge(text, options.recipients ?? [], path));
+      return (await age()).openAge(path, options.identities ?? []);
     case "sops":
-      return writeSecretText(path, await encryptSops(text, path, options.program ?? "sops"));
+      await readSecretText(path);
+      return runSops(options, ["--decrypt", "--output-type", "yaml", path]);
+  }
+}
+
+/**
+ * Writes such a text the way a bundle is written: with mode 0600, and to a file that must not exist yet, unless
+ * `replace` says so. Losing a bundle means losing the cluster.
+ */
+export async function createProtectedText(
+  options: FileStore,
+  text: string,
+  how?: { readonly replace?: boolean },
+): Promise<void> {
+  await writeSecretText(options.path, await protectedText(options, text), how);
+}
+
+/** Secrets go to and from `sops` through pipes and the encrypted file, never through arguments or plain files. */
+async function protectedText(options: FileStore, text: string): Promise<string> {
+  const { path } = options;
+  switch (options.kind) {
+    case "file":
+      return text;
+    case "age":
+      return (await age()).sealAge(text, options.recipients ?? [], path);
+    case "sops": {
+      const types = ["--input-type", "yaml", "--output-type", "yaml"];
+      return runSops(options, ["--encrypt", ...types, "--filename-override", path, "/dev/stdin"], text);
+    }
   }
 }
 
@@ -131,22 +133,8 @@ async function readKept(secret: KeptSecret): Promise<string> {
   });
 }
 
-async function readSops(path: string, program: string): Promise<string> {
-  await readSecretText(path);
-  return runSops(program, ["--decrypt", "--output-type", "yaml", path], path);
-}
-
 /** Its ciphers take long to load, and most bundles are in plain files. */
 const age = () => import("./age.ts");
-
-function ageStore({ path, recipients = [], identities = [] }: StoreOptions & { readonly kind: "age" }): SecretsStore {
-  return exchanging(path, {
-    read: async () => parseSecrets(await (await age()).openAge(path, identities), path),
-    async create(bundle, how) {
-      await writeSecretText(path, await sealSecrets(bundle, recipients, path), how);
-    },
-  });
-}
 
 /** The bundle as an armored age file for these recipients (`age1…`). `what` names it in errors. */
 export async function sealSecrets(
@@ -157,22 +145,11 @@ export async function sealSecrets(
   return (await age()).sealAge(encodeSecrets(bundle), recipients, what);
 }
 
-/** Secrets go to and from `sops` through pipes and the encrypted file, never through arguments or plain files. */
-function sopsStore(path: string, program: string): SecretsStore {
-  return exchanging(path, {
-    read: async () => parseSecrets(await readSops(path, program), path),
-    async create(bundle, how) {
-      await writeSecretText(path, await encryptSops(encodeSecrets(bundle), path, program), how);
-    },
-  });
-}
-
-function encryptSops(text: string, path: string, program: string): Promise<string> {
-  const types = ["--input-type", "yaml", "--output-type", "yaml"];
-  return runSops(program, ["--encrypt", ...types, "--filename-override", path, "/dev/stdin"], path, text);
-}
-
-async function runSops(program: string, args: readonly string[], path: string, input?: string): Promise<string> {
+async function runSops(
+  { path, program = "sops" }: FileStore & { readonly kind: "sops" },
+  args: readonly string[],
+  input?: string,
+): Promise<string> {
   try {
     // Node's own pipe to a child is a socket, which sops cannot open as /dev/stdin; the shell makes a real pipe.
     const piped = ["-c", 'cat | "$0" "$@"', program, ...args];

@@ -11,20 +11,11 @@ export {
   scalarValue,
   toPlainData,
   type YamlEntry,
-  type YamlLimits,
   type YamlMapping,
   type YamlNode,
   type YamlScalar,
-  type YamlSequence,
 } from "./parse.ts";
-export {
-  isFormerBoolean,
-  isSexagesimal,
-  resolvePlainScalar,
-  type ScalarValue,
-  YamlFloat,
-  YamlPlain,
-} from "./scalar.ts";
+export { isFormerBoolean, isSexagesimal, resolvePlainScalar, YamlFloat, YamlPlain } from "./scalar.ts";
 export {
   compactLayout,
   plainDataOf,

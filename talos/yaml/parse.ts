@@ -39,7 +39,7 @@ export interface YamlScalar extends Placed {
   readonly source?: readonly [start: number, end: number];
 }
 
-export interface YamlSequence extends Placed {
+interface YamlSequence extends Placed {
   readonly kind: "sequence";
   readonly items: readonly YamlNode[];
 }
@@ -54,11 +54,7 @@ export interface YamlEntry {
   readonly value: YamlNode;
 }
 
-export interface YamlLimits {
-  /** @default 1 MiB */
-  readonly bytes?: number;
-}
-
+const maximumBytes = 1024 * 1024;
 const maximumDepth = 100;
 // The document, the levels, and what is in the innermost one.
 const maximumStack = maximumDepth + 2;
@@ -66,13 +62,16 @@ const maximumAliases = 50;
 const maximumNodes = 200_000;
 
 /** Reads all documents of a text. An empty document is a plain empty scalar. Every error names file:line:column. */
-export function parseYaml(text: string, fileName: string, limits: YamlLimits = {}): readonly YamlNode[] {
+export function parseYaml(text: string, fileName: string): readonly YamlNode[] {
   const bytes = Buffer.byteLength(text);
-  const maximum = limits.bytes ?? 1024 * 1024;
-  if (bytes > maximum) {
-    throw new TalosError("invalid-input", `${fileName}: found ${bytes} bytes of YAML, expected at most ${maximum}`, {
-      hint: "Split the file, or move large contents out of it.",
-    });
+  if (bytes > maximumBytes) {
+    throw new TalosError(
+      "invalid-input",
+      `${fileName}: found ${bytes} bytes of YAML, expected at most ${maximumBytes}`,
+      {
+        hint: "Split the file, or move large contents out of it.",
+      },
+    );
   }
   const lines = new LineCounter();
   const tokens = parseTokens(text, lines, fileName);
@@ -83,8 +82,8 @@ export function parseYaml(text: string, fileName: string, limits: YamlLimits = {
 }
 
 /** Reads a text that must hold exactly one document. */
-export function parseYamlDocument(text: string, fileName: string, limits: YamlLimits = {}): YamlNode {
-  const [first, second] = parseYaml(text, fileName, limits);
+export function parseYamlDocument(text: string, fileName: string): YamlNode {
+  const [first, second] = parseYaml(text, fileName);
   if (second !== undefined) throw faultAt(fileName, second, "found a second YAML document, expected one");
   return first ?? { kind: "scalar", text: "", plain: true, line: 1, column: 1 };
 }

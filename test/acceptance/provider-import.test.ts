@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { encodeTalosconfig, generateTalosconfig } from "../../talos/config/index.ts";
-import { readSecretsFile } from "../../talos/secrets/index.ts";
+import { secretsStore } from "../../talos/secrets/index.ts";
 import { type ClusterWorkspace, clusterConfig } from "../support/cluster-workspace.ts";
 import { plan, underTools } from "../support/under-tools.ts";
 
@@ -33,7 +33,7 @@ underTools("imports", ({ open }) => {
     }
     expect(await workspace.isSettled()).toBe(true);
     // Files that somebody else renewed are as good.
-    const secrets = await readSecretsFile(join(workspace.directory, "secrets.yaml"));
+    const secrets = await secretsStore({ kind: "file", path: join(workspace.directory, "secrets.yaml") }).read();
     const nodes = [String(address)];
     const options = { clusterName: "test", endpoints: nodes, nodes, clock: systemClock, entropy: systemEntropy };
     workspace.write("files/talosconfig", encodeTalosconfig(generateTalosconfig(secrets, options)));

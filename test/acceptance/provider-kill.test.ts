@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { connect } from "../../talos/api/index.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { issueAdminCredentials } from "../../talos/config/index.ts";
-import { readSecretsFile } from "../../talos/secrets/index.ts";
+import { secretsStore } from "../../talos/secrets/index.ts";
 import { type ClusterWorkspace, clusterConfig } from "../support/cluster-workspace.ts";
 import { everything } from "../support/everything.ts";
 import { callsOf, installKillingProvider, type KillAt, killAt } from "../support/killing-provider.ts";
@@ -73,7 +73,7 @@ async function ask<T>(workspace: ClusterWorkspace, question: (client: ReturnType
   const address = (await workspace.simulator().listMachines()).find(({ name }) => name === "cp-1")?.address;
   if (address === undefined) return undefined;
   try {
-    const secrets = await readSecretsFile(join(workspace.directory, "secrets.yaml"));
+    const secrets = await secretsStore({ kind: "file", path: join(workspace.directory, "secrets.yaml") }).read();
     const pair = issueAdminCredentials(secrets, { clock: systemClock, entropy: systemEntropy, ttl: 3_600_000 });
     const credentials = { ca: secrets.certs.os.certificate, certificate: pair.certificate, key: pair.key };
     const client = connect(address, { kind: "mtls", credentials });

@@ -10,7 +10,7 @@ import type { Fault } from "../../simulator/index.ts";
 import { connect } from "../../talos/api/index.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { issueAdminCredentials } from "../../talos/config/index.ts";
-import { readSecretsFile } from "../../talos/secrets/index.ts";
+import { secretsStore } from "../../talos/secrets/index.ts";
 import { type ClusterOptions, ClusterWorkspace, clusterConfig } from "../support/cluster-workspace.ts";
 import { everything } from "../support/everything.ts";
 import { kubernetesCall } from "../support/kubernetes-call.ts";
@@ -76,7 +76,7 @@ class WatchedProject {
 
   /** Names of etcd's members, and the identity of the first: another one would mean that etcd was started anew. */
   async etcd(): Promise<{ readonly members: readonly string[]; readonly first: unknown }> {
-    const secrets = await readSecretsFile(join(this.workspace.directory, "secrets.yaml"));
+    const secrets = await secretsStore({ kind: "file", path: join(this.workspace.directory, "secrets.yaml") }).read();
     const pair = issueAdminCredentials(secrets, { clock: systemClock, entropy: systemEntropy, ttl: 3_600_000 });
     const credentials = { ca: secrets.certs.os.certificate, ...pair };
     const client = connect((await this.machine("cp-1")).address, { kind: "mtls", credentials });

@@ -10,7 +10,7 @@ import { registerRestore, registerRotateCa } from "../../cli/commands/lifecycle.
 import { createProgram, runProgram } from "../../cli/program.ts";
 import type { DesiredCluster } from "../../engine/index.ts";
 import { systemClock } from "../../talos/clock.ts";
-import { createSecretsFile } from "../../talos/secrets/index.ts";
+import { secretsStore } from "../../talos/secrets/index.ts";
 import { openWatchedProject } from "../../watch/project.ts";
 import { openConsoleProject } from "../../web/server/project.ts";
 import { prepareStack } from "../../workspace/terraform/prepare-stack.ts";
@@ -63,7 +63,7 @@ describe("a cluster on machines that Terraform made", () => {
       at("environments/lab.yaml"),
       "infrastructure: { kind: libvirt, trustOnFirstUse: true, uri: 'qemu:///system', network: { cidr: 10.0.0.0/24 } }\ncontrolPlane: { count: 1 }\nsecrets: { file: secrets/lab.yaml }\n",
     );
-    await createSecretsFile(at("secrets/lab.yaml"), testSecrets());
+    await secretsStore({ kind: "file", path: at("secrets/lab.yaml") }).create(testSecrets());
     lab = await simulatedLab("lab");
     await lab.create("cp-1");
     desired = await lab.desired(["cp-1"]);

@@ -12,7 +12,7 @@ import { createProgram, runProgram } from "../../cli/program.ts";
 import { connect } from "../../talos/api/index.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { parseTalosconfig } from "../../talos/config/index.ts";
-import { createSecretsFile, parseSecrets, secretsStore } from "../../talos/secrets/index.ts";
+import { parseSecrets, secretsStore } from "../../talos/secrets/index.ts";
 import { testContext } from "../support/command-context.ts";
 import { everything } from "../support/everything.ts";
 import { kubernetesGet } from "../support/kubernetes-get.ts";
@@ -214,7 +214,7 @@ describe("rotate-ca", () => {
       expect(await lastingRefusal()).toBeUndefined();
       // The tests that follow go on with a plain file.
       rmSync(at("generated/tiny/secrets.yaml"));
-      await createSecretsFile(at("generated/tiny/secrets.yaml"), after);
+      await secretsStore({ kind: "file", path: at("generated/tiny/secrets.yaml") }).create(after);
       writeFileSync(at("environments/tiny.yaml"), environment("generated/tiny/secrets.yaml"));
       vi.unstubAllEnvs();
     },

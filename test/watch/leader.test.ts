@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { Lease, LeaseRecord } from "../../engine/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { type Lease, type LeaseRecord, mayTake, sight, whileLeading } from "../../watch/index.ts";
+import { mayTake, sight, whileLeading } from "../../watch/index.ts";
 import { VirtualTiming } from "../engine/virtual-timing.ts";
 
 /** A Lease in memory that refuses whoever writes over another version than it has. */
@@ -21,7 +22,7 @@ class MemoryLease {
         await reach("write");
         if (known?.version !== this.record?.version) throw new TalosError("conflict", "modified");
         const transitions = (this.record?.transitions ?? 0) + (holder === this.record?.holder ? 0 : 1);
-        this.record = { holder, version: String(++this.#version), transitions, acquired: "" };
+        this.record = { holder, version: String(++this.#version), transitions, acquired: "", renewed: "" };
       },
     };
   }
@@ -155,7 +156,7 @@ describe("of several operators", () => {
 });
 
 test("a lease is taken when nobody has it, when it is ours, or when it has not moved for its duration", () => {
-  const record = { holder: "a", version: "1", transitions: 0, acquired: "" };
+  const record = { holder: "a", version: "1", transitions: 0, acquired: "", renewed: "" };
   const seen = sight(undefined, record, 1000);
   expect(sight(seen, record, 9000)).toBe(seen);
   expect(sight(seen, { ...record, version: "2" }, 9000).at).toBe(9000);

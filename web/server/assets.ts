@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-export interface Asset {
+interface Asset {
   readonly type: string;
   readonly content: string;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-export type { BrokenEnvironment, ClusterView, MachineDetail, MachineRow } from "../shared/wire.ts";
-export { type Assets, assetsFromSource, loadAssets } from "./assets.ts";
+export type { ClusterView, MachineDetail, MachineRow } from "../shared/wire.ts";
+export { assetsFromSource, loadAssets } from "./assets.ts";
 export { ClusterViews } from "./cluster-views.ts";
 export { findMachine, machineDetail, unknownMachine } from "./machine-detail.ts";
 export { sentenceOf } from "./machine-streams.ts";

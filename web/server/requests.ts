@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
-import type { Action, Disturbance, NewCluster } from "../shared/wire.ts";
 
 const word = z.string().min(1).max(100);
 const machineWork = <K extends string>(kind: K) => z.strictObject({ kind: z.literal(kind), machine: word });
@@ -39,12 +38,7 @@ const requests = {
   cluster: z.strictObject({ name: word, controlPlanes: z.int().min(1).max(7), workers: z.int().min(0).max(100) }),
 };
 
-interface Requests {
-  readonly plan: { readonly action: Action };
-  readonly operation: { readonly action: Action; readonly confirm?: string };
-  readonly disturbance: Disturbance;
-  readonly cluster: NewCluster;
-}
+type Requests = { readonly [K in keyof typeof requests]: z.output<(typeof requests)[K]> };
 
 /** The body of a request, or an error that tells what is wrong with it. */
 export async function readRequest<K extends keyof Requests>(

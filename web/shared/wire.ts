@@ -2,7 +2,7 @@
 
 /** What the page and its server say to each other. JSON, no secret, dates as ISO texts. */
 
-export type Role = "controlplane" | "worker";
+type Role = "controlplane" | "worker";
 
 export type MachineHealth = "ready" | "starting" | "maintenance" | "unreachable" | "planned";
 
@@ -38,7 +38,7 @@ export interface HealthCheck {
   readonly reason: string | null;
 }
 
-export interface EtcdMemberRow {
+interface EtcdMemberRow {
   readonly id: string;
   readonly name: string;
   readonly leader: boolean;
@@ -66,7 +66,7 @@ export interface OperationStep extends PlannedStep {
   readonly state: "planned" | "running" | "done" | "failed";
 }
 
-export interface BackupRow {
+interface BackupRow {
   readonly id: string;
   readonly takenAt: string;
   readonly bytes: number;
@@ -91,7 +91,7 @@ export interface SimulatedRow {
   readonly faults: readonly string[];
 }
 
-export interface PoolRow {
+interface PoolRow {
   readonly name: string;
   readonly count: number;
 }
@@ -160,7 +160,7 @@ export type Action =
   | { readonly kind: "drill"; readonly backup: string }
   | { readonly kind: "reboot" | "cordon" | "uncordon" | "drain"; readonly machine: string };
 
-export type OperationKind = Action["kind"];
+type OperationKind = Action["kind"];
 
 export interface ActionPlan {
   readonly steps: readonly PlannedStep[];
@@ -219,7 +219,7 @@ export interface Overview {
 }
 
 /** A field that differs between the active config and the desired one, secrets replaced. */
-export interface ConfigChange {
+interface ConfigChange {
   readonly document: string;
   readonly path: string;
   readonly before: string | null;

@@ -45,7 +45,8 @@ workers: [{ name: a, count: ${first.count} }, { name: b, count: ${second.count},
           const addresses = machines.map((machine) => machine.address ?? "none");
           expect(new Set(addresses).size).toBe(machines.length);
           expect(new Set(machines.map((machine) => machine.mac)).size).toBe(machines.length);
-          expect(addresses.every((address) => Cidr.parse(`10.1.0.0/${prefix}`).contains(address))).toBe(true);
+          const network = Cidr.parse(`10.1.0.0/${prefix}`);
+          expect(addresses.filter((address) => network.offsetOf(address) === undefined)).toEqual([]);
         } catch (error) {
           expect(error).toBeInstanceOf(EnvironmentError);
         }
@@ -117,7 +118,6 @@ describe("Cidr", () => {
       undefined,
       undefined,
     ]);
-    expect(cidr.netmask).toBe("255.255.255.248");
   });
 
   it("finds back the offset of every host", () => {

@@ -35,13 +35,13 @@ describe("an IPv4 network", () => {
   });
 
   test.each([
-    ["0.0.0.0/0", 2 ** 32, "0.0.0.0"],
-    ["10.0.0.0/8", 2 ** 24, "255.0.0.0"],
-    ["10.0.0.0/20", 4096, "255.255.240.0"],
-    ["10.0.0.0/25", 128, "255.255.255.128"],
-    ["10.0.0.0/32", 1, "255.255.255.255"],
-  ])("%s has %i addresses and the mask %s", (text, size, netmask) => {
-    expect(net(text)).toMatchObject({ size, netmask });
+    ["0.0.0.0/0", 2 ** 32],
+    ["10.0.0.0/8", 2 ** 24],
+    ["10.0.0.0/20", 4096],
+    ["10.0.0.0/25", 128],
+    ["10.0.0.0/32", 1],
+  ])("%s has %i addresses", (text, size) => {
+    expect(net(text)).toMatchObject({ size });
   });
 
   test.each([
@@ -72,23 +72,6 @@ describe("an IPv4 network", () => {
     ["10.0.1.0/24", "10.0.1", undefined],
   ])("%s has %s at %s", (text, address, offset) => {
     expect(net(text).offsetOf(address)).toBe(offset);
-    expect(net(text).contains(address)).toBe(offset !== undefined);
-  });
-
-  test.each([
-    ["10.0.0.0/24", "10.0.0.0/24", true, true],
-    ["10.0.0.0/24", "10.0.0.0/25", true, true],
-    ["10.0.0.0/24", "10.0.0.128/25", true, true],
-    ["10.0.0.0/24", "10.0.0.0/23", false, true],
-    ["10.0.1.0/24", "10.0.0.0/23", false, true],
-    ["10.0.0.0/24", "10.0.1.0/24", false, false],
-    ["10.0.1.0/24", "10.0.0.0/24", false, false],
-    ["10.0.0.0/8", "11.0.0.0/32", false, false],
-    ["10.0.0.0/8", "9.255.255.255/32", false, false],
-  ])("%s and %s: includes %s, overlaps %s", (text, other, includes, overlaps) => {
-    expect(net(text).includes(net(other))).toBe(includes);
-    expect(net(text).overlaps(net(other))).toBe(overlaps);
-    expect(net(other).overlaps(net(text))).toBe(overlaps);
   });
 
   test.each([
@@ -112,7 +95,7 @@ describe("an IPv4 network", () => {
         const cut = whole.subnet(prefix, start % 2 ** (prefix - 8));
         const offset = 1 + (place % ((cut?.size ?? 0) - 2));
         expect(cut?.offsetOf(cut.host(offset) ?? "")).toBe(offset);
-        expect(cut && whole.includes(cut)).toBe(true);
+        expect(whole.offsetOf(cut?.host(offset) ?? "")).toBeDefined();
       }),
       { seed: 20261116, numRuns: 100 },
     );

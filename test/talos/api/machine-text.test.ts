@@ -162,7 +162,6 @@ describe("a machine that says escapes in every text", () => {
     ["machineStatus", (talos) => talos.machineStatus()],
     ["clusterMembers", (talos) => talos.clusterMembers()],
     ["hostname", (talos) => talos.hostname()],
-    ["services", (talos) => talos.services()],
     ["staticPods", (talos) => talos.staticPods()],
     ["schematic", (talos) => talos.schematic()],
     ["diskNames", (talos) => talos.diskNames()],

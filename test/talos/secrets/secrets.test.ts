@@ -21,7 +21,6 @@ import { belongTogether, createCertificateAuthority, decodePem } from "../../../
 import {
   bundleFile,
   caFingerprint,
-  createSecretsFile,
   createToken,
   encodeSecrets,
   generateSecrets,
@@ -30,7 +29,6 @@ import {
   openSecrets,
   parseAgeIdentities,
   parseSecrets,
-  readSecretsFile,
   type SecretsBundle,
   secretsStore,
 } from "../../../talos/secrets/index.ts";
@@ -191,25 +189,27 @@ describe("the stores", () => {
 
   test("a plain file is private, and never replaced unless asked", async () => {
     const path = join(directory, "deep", "secrets.yaml");
-    await createSecretsFile(path, generated);
+    const store = secretsStore({ kind: "file", path });
+    await store.create(generated);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    expect(await readSecretsFile(path)).toEqual(generated);
+    expect(await store.read()).toEqual(generated);
     const before = readFileSync(path, "utf8");
     const other = { ...generated, trustdInfo: { token: "aaaaaa.bbbbbbbbbbbbbbbb" } };
-    await expect(createSecretsFile(path, other)).rejects.toThrow("already exists, use --force to overwrite");
+    await expect(store.create(other)).rejects.toThrow("already exists, use --force to overwrite");
     expect(readFileSync(path, "utf8")).toBe(before);
-    await createSecretsFile(path, other, { replace: true });
-    expect(await readSecretsFile(path)).toEqual(other);
+    await store.create(other, { replace: true });
+    expect(await store.read()).toEqual(other);
   });
 
   test("of two writers at once exactly one wins", async () => {
     const path = join(directory, "race.yaml");
-    const results = await Promise.allSettled([createSecretsFile(path, generated), createSecretsFile(path, generated)]);
+    const store = secretsStore({ kind: "file", path });
+    const results = await Promise.allSettled([store.create(generated), store.create(generated)]);
     expect(results.map((result) => result.status).sort()).toEqual(["fulfilled", "rejected"]);
   });
 
   test("a missing file says how to make one", async () => {
-    await expect(readSecretsFile(join(directory, "none.yaml"))).rejects.toThrow(
+    await expect(secretsStore({ kind: "file", path: join(directory, "none.yaml") }).read()).rejects.toThrow(
       expect.objectContaining({ code: "not-found", hint: expect.stringContaining("talosmith gen secrets") }),
     );
   });
