@@ -67,7 +67,7 @@ export function inFormOf(
         moved.push({ from: path, to: first.kind, since: sinceOf(first.kind), places: places.map(placeOf) });
     }
   }
-  if (becomesSplit) for (const one of builtIn(whole).filter(wanted)) putSetting(documents, one);
+  if (becomesSplit) for (const one of builtIn(whole)) putSetting(documents, one);
   return { documents, moved };
 }
 
@@ -187,12 +187,17 @@ function proxyArguments(config: Section): readonly PlacedSetting[] | undefined {
 }
 
 function podNetwork(config: Section): readonly PlacedSetting[] {
-  return textsAt(config, "cluster.network.cni.urls").map((url, index) => ({
-    kind: "KubeExternalManifestConfig",
-    name: index === 0 ? "custom-cni" : `custom-cni-${index + 1}`,
-    path: "url",
-    value: url,
-  }));
+  const flannel = [...(sectionAt(config, "cluster.network.cni.flannel") ?? [])];
+  const urls = textsAt(config, "cluster.network.cni.urls");
+  return [
+    ...flannel.map(([path, value]) => ({ kind: "KubeFlannelCNIConfig", path, value })),
+    ...urls.map((url, index) => ({
+      kind: "KubeExternalManifestConfig",
+      name: index === 0 ? "custom-cni" : `custom-cni-${index + 1}`,
+      path: "url",
+      value: url,
+    })),
+  ];
 }
 
 function discovery(config: Section): readonly PlacedSetting[] | undefined {
@@ -205,8 +210,8 @@ function discovery(config: Section): readonly PlacedSetting[] | undefined {
   return [{ kind: "DiscoveryServiceConfig", name: "default", path: "endpoint", value: endpoint }];
 }
 
-function kubePrism(config: Section): readonly PlacedSetting[] | undefined {
-  if (valueAt(config, "machine.features.kubePrism.enabled") !== true) return undefined;
+function kubePrism(config: Section): readonly PlacedSetting[] {
+  if (valueAt(config, "machine.features.kubePrism.enabled") !== true) return [];
   const port = valueAt(config, "machine.features.kubePrism.port") ?? 7445;
   return [{ kind: "KubePrismConfig", path: "port", value: port }];
 }

@@ -86,7 +86,6 @@ export const movedValues: readonly MovedValue[] = [
   moved("cluster.controlPlane.endpoint", "KubeClusterConfig", "endpoint"),
   moved("cluster.controlPlane.localAPIServerPort", apiServer, "apiPort"),
   ...fields("cluster.network", "KubeNetworkConfig", ["dnsDomain", "podSubnets", "serviceSubnets"]),
-  ...fields("cluster.network.cni.flannel", "KubeFlannelCNIConfig", ["extraArgs", "kubeNetworkPoliciesEnabled"]),
   moved("cluster.aggregatorCA", "KubeAggregatorCAConfig", "issuingCA", "pem-pair"),
   moved("cluster.serviceAccount.key", "KubeServiceAccountConfig", "issuer.privateKey", "pem"),
   ...fields("cluster.apiServer", apiServer, pods),
