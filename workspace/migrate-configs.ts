@@ -44,7 +44,7 @@ function render(spec: ClusterSpec, secrets: SecretsBundle): readonly RenderedMac
 /** Where the machines would be, with the patches that their infrastructure needs as far as the file tells them. */
 export async function placeholders(place: EnvironmentOnDisk): Promise<ReadonlyMap<string, MachineAddress>> {
   if (place.environment.kind === "metal") return metalMachines.find(place);
-  return new Map(machinesOf(place.environment).map(({ name }) => [name, { address: "192.0.2.2" }]));
+  return new Map(machinesOf(place.environment).map(({ name }) => [name, { address: `${name}.invalid` }]));
 }
 
 /** The environment as it would be without any patch of a person. */
