@@ -174,7 +174,11 @@ class Migration {
         const state = off === undefined ? "always" : enabled.includes(one.id) ? "on" : "off";
         const words = wordsOf(one);
         defaults.push({ id: one.id, effect: words.effect, risk: words.risk, state });
-        if (state === "off") this.#keepOff(one, off ?? [], pairs, words.effect);
+      }
+      // Each goes before those that were put there already.
+      for (const { id, state, effect } of [...defaults].reverse()) {
+        const one = newDefaults.find((known) => known.id === id);
+        if (state === "off" && one !== undefined) this.#keepOff(one, one.off(to) ?? [], pairs, effect);
       }
     }
     const final = pairs === undefined ? undefined : await this.#pairs(obstacles);
@@ -205,8 +209,9 @@ class Migration {
     const { root, environment } = this.#place;
     const { file } = environment;
     const now = moving.texts.get(file) ?? fileReader(root)(file) ?? "";
-    const recorded = editValue(now, file, ["cluster", "previousContract"], from.toString());
-    return new Map([...moving.texts, [file, editValue(recorded, file, ["cluster", "configContract"], to.toString())]]);
+    const bumped = editValue(now, file, ["cluster", "configContract"], to.toString());
+    const recorded = editValue(bumped, file, ["cluster", "previousContract"], from.toString(), "configContract");
+    return new Map([...moving.texts, [file, recorded]]);
   }
 
   #load(environment: Environment, texts: ReadonlyMap<string, string>): Environment {

@@ -16,6 +16,7 @@ import {
   replaceItems,
 } from "../model/index.ts";
 import {
+  afterPatch,
   type MigratedPatch,
   type MigrationTarget,
   migratePatch,
@@ -48,7 +49,8 @@ export class MovingPatches {
   readonly #root: string;
   /** The environment that has the cluster, then those that join it. */
   readonly #environments: readonly Environment[];
-  readonly #target: MigrationTarget;
+  /** What the next list of patches is moved into. */
+  #target: MigrationTarget;
   readonly #texts = new Map<string, string>();
   readonly #onDisk: ReadFile;
   readonly #others: readonly Environment[];
@@ -79,7 +81,9 @@ export class MovingPatches {
 
   /** Moves everything that can be moved. */
   async run(env: WorkspaceContext["env"]): Promise<void> {
+    const bare = this.#target;
     for (const environment of this.#environments) {
+      this.#target = bare;
       const forControlPlanes: string[] = [];
       for (const list of patchLists(environment, this.#read))
         forControlPlanes.push(...this.#moveList(environment, list));
@@ -93,11 +97,13 @@ export class MovingPatches {
   #moveList(environment: Environment, list: PatchList): readonly string[] {
     const changes = new Map<number, readonly string[]>();
     const forControlPlanes: string[] = [];
+    let target = this.#target;
     for (const [index, item] of (listItems(this.#text(list.file), list.file, list.path) ?? []).entries()) {
       const reference = referencedPatch(list, index, this.#read);
       const [file, text, line] =
         reference === undefined ? [list.file, item.text, item.line] : [reference, this.#text(reference), 1];
-      const result = migratePatch(patchNodes(text), list.roles, this.#target);
+      const result = migratePatch(patchNodes(text), list.roles, target);
+      target = afterPatch(target, list.roles, result);
       const tell = this.#teller(file, text, line);
       const obstacle = result.moved.length === 0 ? undefined : this.#obstacle(environment, list, reference);
       if (obstacle !== undefined) tell.keep(result, obstacle);
@@ -114,6 +120,8 @@ export class MovingPatches {
         );
     }
     if (changes.size > 0) this.#change(environment, list, changes);
+    // What is for a pool or a machine does not count for the others.
+    if (isForWholeRoles(list)) this.#target = target;
     return forControlPlanes;
   }
 
@@ -244,6 +252,10 @@ function readable(root: string, name: string): readonly Environment[] {
     if (error instanceof EnvironmentError) return [];
     throw error;
   }
+}
+
+function isForWholeRoles({ place }: PatchList): boolean {
+  return place[0] === "cluster" && place[2] !== "machines";
 }
 
 function isOfCluster({ place }: PatchList): boolean {

@@ -76,8 +76,9 @@ function prepended(text: string, file: string, path: Path, documents: readonly s
   const [first] = list?.items ?? [];
   if (list !== undefined && first !== undefined) {
     if (list.isFlow) return splice(text, first.start, first.start, `${documents.map(inFlow).join(", ")}, `);
-    const at = text.lastIndexOf("-", first.start - 1);
-    const items = documents.map((one) => `- ${indented(one, first.dash + 2)}\n${" ".repeat(first.dash)}`);
+    const at = startOfComments(text, text.lastIndexOf("-", first.start - 1));
+    const indent = " ".repeat(first.dash);
+    const items = documents.map((one) => `${indent}- ${indented(one, first.dash + 2)}\n`);
     return splice(text, at, at, items.join(""));
   }
   if (list !== undefined) return splice(text, list.start, list.end, `[ ${documents.map(inFlow).join(", ")} ]`);
@@ -143,6 +144,17 @@ function endOfItem(text: string, start: number, dash: number): number {
     end = at + line.trimEnd().length;
   }
   return text[end - 1] === "\r" ? end - 1 : end;
+}
+
+/** The beginning of the line, or of the comments right above it. */
+function startOfComments(text: string, offset: number): number {
+  let start = text.lastIndexOf("\n", offset - 1) + 1;
+  while (start > 0) {
+    const before = text.lastIndexOf("\n", start - 2) + 1;
+    if (!/^\s*#/.test(text.slice(before, start))) break;
+    start = before;
+  }
+  return start;
 }
 
 function withoutItem(text: string, { isFlow, items }: FoundList, index: number): string {

@@ -84,6 +84,7 @@ const moves: readonly Move[] = [
         ? [{ kind: "HostnameConfig", path: "auto", value: "stable" }]
         : undefined,
   },
+  { from: ["machine.network.extraHostEntries"], place: staticHosts },
   { from: ["machine.registries.mirrors"], place: registryMirrors },
   { from: ["machine.registries.config"], place: registryAccess },
   // The taint that it takes away is one of those that `builtIn` writes.
@@ -146,6 +147,16 @@ function registryMirrors(config: Section): readonly PlacedSetting[] {
     const moved = { ...place, path: "endpoints", value: endpoints };
     return skip === undefined ? [moved] : [moved, { ...place, path: "skipFallback", value: skip }];
   });
+}
+
+/** One document for each address. */
+function staticHosts(config: Section): readonly PlacedSetting[] {
+  const names = new Map<string, Value[]>();
+  for (const entry of sectionsAt(config, "machine.network.extraHostEntries")) {
+    const address = textAt(entry, "ip");
+    names.set(address, [...(names.get(address) ?? []), ...textsAt(entry, "aliases")]);
+  }
+  return [...names].map(([name, value]) => ({ kind: "StaticHostConfig", name, path: "hostnames", value }));
 }
 
 /** Credentials and certificates of registries, each in a document of its own. */

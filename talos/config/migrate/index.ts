@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Configs and their patches in the form of a newer contract.
-export { type LeftPart, type MigratedPatch, type MovedPart, migratePatch } from "./migrate-patch.ts";
+export { afterPatch, type LeftPart, type MigratedPatch, type MovedPart, migratePatch } from "./migrate-patch.ts";
 export { hasLinkDocuments, type NewDefault, newDefaults } from "./new-defaults.ts";
 export { asWritten, patchNodes, writeNodes } from "./nodes.ts";
 export { redactPatchText } from "./redact-text.ts";

@@ -119,7 +119,7 @@ function podNetwork(node: Node, target: MigrationTarget): Outcome | string {
   const added = urls.map((url, index): Placement => {
     const number = manifests.length + index + 1;
     const title = number === 1 ? "custom-cni" : `custom-cni-${number}`;
-    return { kind: "KubeExternalManifestConfig", name: title, path: ["url"], node: url };
+    return { kind: "KubeExternalManifestConfig", name: title, path: ["url"], node: url, controlPlane: true };
   });
   return { placements: [...without(target, kind), ...added] };
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isMap, isSeq, type Node, type YAMLMap } from "yaml";
+import { TalosError } from "../../errors.ts";
 import type { MachineType } from "../cluster-config.ts";
+import { parsePatch, patchDocuments } from "../patch/apply.ts";
 import { controlPlaneOnly } from "../validate/whole-config.ts";
 import { asPiece } from "./json-operations.ts";
 import { kubernetesRules } from "./kubernetes-rules.ts";
@@ -17,8 +19,9 @@ import {
   removeEntry,
   text,
   textOf,
+  writeNodes,
 } from "./nodes.ts";
-import type { MigrationTarget, Outcome, Placement, Rule } from "./rules.ts";
+import { type MigrationTarget, nothing, type Outcome, type Placement, type Rule } from "./rules.ts";
 import { valueRules } from "./value-rules.ts";
 
 /** A setting of a patch that has another place now. */
@@ -60,6 +63,31 @@ export function migratePatch(
   return new Migration(nodes, roles, target).run();
 }
 
+/**
+ * What the next patch of the same machines is moved into: what one patch deletes, the next cannot delete again. A patch
+ * that does not fit changes nothing; that shows when the configs are made.
+ */
+export function afterPatch(
+  target: MigrationTarget,
+  roles: readonly MachineType[],
+  { documents, controlPlane }: MigratedPatch,
+): MigrationTarget {
+  const patched = (role: MachineType) => {
+    if (!roles.includes(role)) return target.base[role];
+    const own = role === "controlplane" ? [documents, controlPlane] : [documents];
+    try {
+      return patchDocuments(
+        target.base[role],
+        own.map((nodes) => parsePatch(writeNodes(nodes), "the patch")),
+      );
+    } catch (error) {
+      if (error instanceof TalosError) return target.base[role];
+      throw error;
+    }
+  };
+  return { ...target, base: { controlplane: patched("controlplane"), worker: patched("worker") } };
+}
+
 const rules: readonly Rule[] = [...valueRules, ...kubernetesRules, ...machineRules];
 
 interface Match {
@@ -81,7 +109,10 @@ class Migration {
   constructor(nodes: readonly Node[], roles: readonly MachineType[], target: MigrationTarget) {
     this.#nodes = nodes;
     this.#roles = roles;
-    this.#target = target;
+    // Rules look at a control plane, which has every document; for workers alone at a worker.
+    const { worker } = target.base;
+    const base = roles.includes("controlplane") ? target.base : { controlplane: worker, worker };
+    this.#target = { ...target, base };
     this.#rules = rules.filter(({ since }) => target.contract.includes(since));
   }
 
@@ -135,10 +166,15 @@ class Migration {
       const rule = at.find(({ from }) => from.length === here.length);
       if (rule !== undefined) return [{ rule, parents, entry }];
       if (at.length === 0) return [];
-      if (!isDeletion(entry.value))
-        return isMap(entry.value) ? this.#matches(entry.value, [...parents, entry.value], here) : [];
-      const reason = "it deletes a section that is spread over several documents in the newer form";
-      return [{ rule: { from: here, since: 0, move: () => reason }, parents, entry }];
+      const instead = (move: Rule["move"]): readonly Match[] => [
+        { rule: { from: here, since: 0, move }, parents, entry },
+      ];
+      if (isDeletion(entry.value))
+        return instead(() => "it deletes a section that is spread over several documents in the newer form");
+      if (!isMap(entry.value)) return [];
+      // An empty section says nothing, but counts as one where a document has its place.
+      if (entry.value.items.length === 0) return instead(() => nothing);
+      return this.#matches(entry.value, [...parents, entry.value], here);
     });
   }
 
@@ -156,7 +192,7 @@ class Migration {
       this.#leave(match, "the same patch has the document that it would move to: put both into one document by hand");
       return;
     }
-    const comment = commentOf(entry, parent);
+    const comment = commentOf(entry, parents);
     for (const [index, placement] of used.entries()) this.#put(placement, index === 0 ? comment : undefined);
     for (const { path, reason } of unmovable) this.#leave(match, reason, path);
     const to = [...new Set(used.map(titleOf))];
@@ -235,14 +271,24 @@ function titleOf({ kind, name, path }: Placement): string {
   return [title, ...path].join(".");
 }
 
-/** What stands above the first entry of a map belongs to the map in the yaml package. */
-function commentOf(entry: Entry, parent: YAMLMap): string | undefined {
-  const own = entry.key.commentBefore;
-  if (own) return own;
-  if (parent.items[0] !== entry || !parent.commentBefore) return undefined;
-  const comment = parent.commentBefore;
-  parent.commentBefore = null;
-  return comment;
+/** The comment above an entry, or above the sections that hold nothing else. The one above the whole patch is not its own. */
+function commentOf(entry: Entry, parents: readonly YAMLMap[]): string | undefined {
+  let current = entry;
+  for (let index = parents.length - 1; index >= 0; index -= 1) {
+    const parent = parents[index];
+    const above = parents[index - 1];
+    if (parent === undefined || (above === undefined && parent.items[0] === current)) return undefined;
+    if (current.key.commentBefore) return current.key.commentBefore;
+    // What stands above the first entry of a map belongs to the map in the yaml package.
+    if (parent.items[0] !== current) return undefined;
+    const comment = parent.commentBefore;
+    parent.commentBefore = null;
+    if (comment) return comment;
+    const outer = entriesOf(above).find(({ value }) => value === parent);
+    if (parent.items.length > 1 || outer === undefined) return undefined;
+    current = outer;
+  }
+  return undefined;
 }
 
 function removeWithEmptyParents(parents: readonly YAMLMap[], entry: Entry): void {

@@ -41,11 +41,27 @@ const implied: readonly (readonly [path: string, value: Value])[] = [
   ["cluster.apiServer.disablePodSecurityPolicy", true],
 ];
 
+/** Settings that workers do not read, and cannot have in the newer form. */
+const ofControlPlanes = [
+  "machine.controlPlane",
+  "cluster.apiServer",
+  "cluster.controllerManager",
+  "cluster.scheduler",
+  "cluster.proxy",
+  "cluster.coreDNS",
+  "cluster.network.cni",
+  "cluster.controlPlane.localAPIServerPort",
+  "cluster.allowSchedulingOnControlPlanes",
+  "cluster.allowSchedulingOnMasters",
+];
+
 function withoutImplied(left: readonly ConfigDocument[], right: readonly ConfigDocument[]): void {
   const [old, now] = [left, right].map((documents) => findDocument(documents, { kind: "v1alpha1" })?.section);
   if (old === undefined) return;
   for (const [path, value] of implied)
     if (valueAt(old, path) === value && valueAt(now, path) === undefined) takeSetting(old, path);
+  if (valueAt(old, "machine.type") === "worker")
+    for (const path of ofControlPlanes) if (valueAt(now, path) === undefined) takeSetting(old, path);
   // A machine with a name of its own has no use for one that is made.
   const named = valueAt(findDocument(right, { kind: "HostnameConfig" })?.section, "hostname") !== undefined;
   if (named && valueAt(now, "machine.features.stableHostname") === undefined)

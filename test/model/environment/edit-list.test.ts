@@ -108,7 +108,7 @@ describe("items come first in a list", () => {
     [
       "a list with items",
       "cluster:\n  patches:\n    all:\n      # one\n      - x: y\n",
-      "cluster:\n  patches:\n    all:\n      # one\n      - a: 1\n      - b:\n          c: 2\n      - x: y\n",
+      "cluster:\n  patches:\n    all:\n      - a: 1\n      - b:\n          c: 2\n      # one\n      - x: y\n",
     ],
     [
       "one on a line",

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { generateMachineConfig, MachineConfig, type MachineType, validateConfig } from "../../../talos/config/index.ts";
 import {
+  afterPatch,
   compareMeaning,
   type MigrationTarget,
   migratePatch,
@@ -249,7 +250,7 @@ describe("the meaning of a config in another contract", () => {
 const word = fc.stringMatching(/^[a-z][a-z0-9]{0,6}$/);
 const words = fc.uniqueArray(word, { minLength: 1, maxLength: 3 });
 const texts = fc.dictionary(word, fc.constantFrom("2", "true", "a b", "0644"), { minKeys: 1, maxKeys: 3 });
-const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 1 });
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
 
 /** A piece of a v1alpha1 config, of settings that every contract has somewhere. */
 const piece = fc.record({
@@ -339,11 +340,15 @@ describe("random patches", () => {
     });
     fc.assert(
       fc.property(input, ({ pair: [from, to], type, patches }) => {
-        const target = targets.get(to) ?? to14;
+        let target = targets.get(to) ?? to14;
         const texts = patches.map((patch) => stringifyYaml(patch as YamlValue));
         const before = config(from, type, texts);
         fc.pre(validateConfig(before.text, "config", { mode: "metal" }).error === undefined);
-        const results = texts.map((text) => migratePatch(patchNodes(text), [type], target));
+        const results = texts.map((text) => {
+          const result = migratePatch(patchNodes(text), [type], target);
+          target = afterPatch(target, [type], result);
+          return result;
+        });
         expect(results.flatMap(({ left }) => left)).toEqual([]);
         const moved = results.map(({ documents }) => writeNodes(documents));
         const after = config(to, type, [...offPatches(to, type, before), ...moved]);
