@@ -52,6 +52,12 @@ export interface MigrationPlan {
   readonly obstacles: readonly string[];
 }
 
+/** Secrets for configs that no real machine gets: neither a plan nor a rehearsal needs those of the cluster. */
+export function throwawaySecrets({ environment, context }: EnvironmentOnDisk): Promise<SecretsBundle> {
+  const { clock, entropy } = context;
+  return generateSecrets({ contract: contractOf(environment.cluster), clock, entropy });
+}
+
 /**
  * Plans the move of an environment to a newer contract, together with the environments that join its cluster. Throws
  * where there is no way from one to the other. `enabled`: ids of new defaults that a person has chosen.
@@ -60,12 +66,12 @@ export async function planMigration(
   place: EnvironmentOnDisk,
   to: Contract,
   enabled: readonly string[],
+  secrets: SecretsBundle,
 ): Promise<MigrationPlan> {
   const { root, environment, context } = place;
   const from = contractOf(environment.cluster);
   refuseWrongWay(environment, from, to);
   if (to.equals(from)) return unchanged(environment, from, to);
-  const secrets = await generateSecrets({ contract: from, clock: context.clock, entropy: context.entropy });
   const environments = [environment, ...followersOf(root, environment)];
   const before = await Promise.all(
     environments.map((one) => renderedMachines({ ...place, environment: one }, secrets)),
@@ -211,7 +217,8 @@ class Migration {
     const now = moving.texts.get(file) ?? fileReader(root)(file) ?? "";
     const bumped = editValue(now, file, ["cluster", "configContract"], to.toString());
     const recorded = editValue(bumped, file, ["cluster", "previousContract"], from.toString(), "configContract");
-    return new Map([...moving.texts, [file, recorded]]);
+    // Last: until it is written, the files mean what they did, or are refused.
+    return new Map([...[...moving.texts].filter(([other]) => other !== file), [file, recorded]]);
   }
 
   #load(environment: Environment, texts: ReadonlyMap<string, string>): Environment {

@@ -85,7 +85,7 @@ export class MovingPatches {
     for (const environment of this.#environments) {
       this.#target = bare;
       const forControlPlanes: string[] = [];
-      for (const list of patchLists(environment, this.#read))
+      for (const list of patchLists(environment, this.#onDisk))
         forControlPlanes.push(...this.#moveList(environment, list));
       for (const name of environment.cluster.patchFiles ?? []) await this.#movePatchFile(environment, name, env);
       // In their order, and before those that come after the patches for all machines.
@@ -98,10 +98,12 @@ export class MovingPatches {
     const changes = new Map<number, readonly string[]>();
     const forControlPlanes: string[] = [];
     let target = this.#target;
-    for (const [index, item] of (listItems(this.#text(list.file), list.file, list.path) ?? []).entries()) {
-      const reference = referencedPatch(list, index, this.#read);
+    // As it is on the disk: there a person looks for the lines that are told.
+    const items = listItems(this.#onDisk(list.file) ?? "", list.file, list.path) ?? [];
+    for (const [index, item] of items.entries()) {
+      const reference = referencedPatch(list, index, this.#onDisk);
       const [file, text, line] =
-        reference === undefined ? [list.file, item.text, item.line] : [reference, this.#text(reference), 1];
+        reference === undefined ? [list.file, item.text, item.line] : [reference, this.#onDisk(reference) ?? "", 1];
       const result = migratePatch(patchNodes(text), list.roles, target);
       target = afterPatch(target, list.roles, result);
       const tell = this.#teller(file, text, line);

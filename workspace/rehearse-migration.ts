@@ -11,7 +11,7 @@ import {
 import { type Environment, machinesOf, patchFilesOf } from "../model/index.ts";
 import { endpointAt } from "../talos/endpoint-at.ts";
 import { temporaryFolder } from "../talos/process-folder.ts";
-import { generateSecrets } from "../talos/secrets/index.ts";
+import type { SecretsBundle } from "../talos/secrets/index.ts";
 import { contractOf } from "../talos/version/index.ts";
 import { environmentSpec, type MachineAddress } from "./cluster-spec.ts";
 import type { EnvironmentOnDisk } from "./context.ts";
@@ -39,14 +39,14 @@ export async function rehearseMigration(
   place: EnvironmentOnDisk,
   after: Environment,
   texts: ReadonlyMap<string, string>,
+  secrets: SecretsBundle,
   events: EventListener,
 ): Promise<Rehearsal> {
   const { environment, context } = place;
-  const { clock, entropy, signal } = context;
+  const { signal } = context;
   const folder = temporaryFolder("rehearsal");
   const simulator = simulatorIn(join(folder, "simulator"));
   try {
-    const secrets = await generateSecrets({ contract: contractOf(environment.cluster), clock, entropy });
     const addresses = new Map<string, MachineAddress>();
     for (const name of fewMachines(environment)) {
       const { talosVersion } = environment.cluster;

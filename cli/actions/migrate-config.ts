@@ -4,7 +4,12 @@ import { TalosError } from "../../talos/errors.ts";
 import { Contract } from "../../talos/version/index.ts";
 import { counted } from "../../workspace/amounts.ts";
 import { saveTexts } from "../../workspace/environment-file.ts";
-import { type MigrationPlan, type PlannedDefault, planMigration } from "../../workspace/migrate-contract.ts";
+import {
+  type MigrationPlan,
+  type PlannedDefault,
+  planMigration,
+  throwawaySecrets,
+} from "../../workspace/migrate-contract.ts";
 import { fileDiffs } from "../../workspace/migrate-diff.ts";
 import { openEnvironment } from "../../workspace/project.ts";
 import { type Rehearsal, rehearseMigration } from "../../workspace/rehearse-migration.ts";
@@ -27,9 +32,10 @@ export async function configMigrate(name: string, flags: MigrateFlags, context: 
   const place = openEnvironment(name, context);
   const { root, environment } = place;
   const tell = (line: string) => context.stderr.write(`${line}\n`);
-  const first = await planMigration(place, to, flags.enable);
+  const secrets = await throwawaySecrets(place);
+  const first = await planMigration(place, to, flags.enable, secrets);
   const chosen = first.obstacles.length > 0 ? [] : await askDefaults(first, flags, context);
-  const plan = chosen.length === 0 ? first : await planMigration(place, to, [...flags.enable, ...chosen]);
+  const plan = chosen.length === 0 ? first : await planMigration(place, to, [...flags.enable, ...chosen], secrets);
   const diffs = fileDiffs(root, environment, plan.texts);
   const report = (outcome: Outcome) => {
     if (flags.json) context.stdout.write(jsonText(asJson(name, plan, diffs, outcome)));
@@ -51,7 +57,7 @@ export async function configMigrate(name: string, flags: MigrateFlags, context: 
     return;
   }
   const rehearsal = await withProgress(context, flags, (events) =>
-    rehearseMigration(place, plan.after, plan.texts, events),
+    rehearseMigration(place, plan.after, plan.texts, secrets, events),
   );
   tell(verdict(plan, rehearsal));
   const files = counted(diffs.length, "file");
