@@ -52,10 +52,17 @@ export interface MigrationPlan {
   readonly obstacles: readonly string[];
 }
 
-/** Secrets for configs that no real machine gets: neither a plan nor a rehearsal needs those of the cluster. */
-export function throwawaySecrets({ environment, context }: EnvironmentOnDisk): Promise<SecretsBundle> {
+/**
+ * Secrets for configs that no real machine gets: neither a plan nor a rehearsal needs those of the cluster. Making them
+ * takes a second, so they are made once, when they are needed.
+ */
+export function throwawaySecrets({ environment, context }: EnvironmentOnDisk): () => Promise<SecretsBundle> {
   const { clock, entropy } = context;
-  return generateSecrets({ contract: contractOf(environment.cluster), clock, entropy });
+  let made: Promise<SecretsBundle> | undefined;
+  return () => {
+    made ??= generateSecrets({ contract: contractOf(environment.cluster), clock, entropy });
+    return made;
+  };
 }
 
 /**
@@ -66,12 +73,13 @@ export async function planMigration(
   place: EnvironmentOnDisk,
   to: Contract,
   enabled: readonly string[],
-  secrets: SecretsBundle,
+  makeSecrets: () => Promise<SecretsBundle>,
 ): Promise<MigrationPlan> {
   const { root, environment, context } = place;
   const from = contractOf(environment.cluster);
   refuseWrongWay(environment, from, to);
   if (to.equals(from)) return unchanged(environment, from, to);
+  const secrets = await makeSecrets();
   const environments = [environment, ...followersOf(root, environment)];
   const before = await Promise.all(
     environments.map((one) => renderedMachines({ ...place, environment: one }, secrets)),

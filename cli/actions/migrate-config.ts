@@ -32,7 +32,7 @@ export async function configMigrate(name: string, flags: MigrateFlags, context: 
   const place = openEnvironment(name, context);
   const { root, environment } = place;
   const tell = (line: string) => context.stderr.write(`${line}\n`);
-  const secrets = await throwawaySecrets(place);
+  const secrets = throwawaySecrets(place);
   const first = await planMigration(place, to, flags.enable, secrets);
   const chosen = first.obstacles.length > 0 ? [] : await askDefaults(first, flags, context);
   const plan = chosen.length === 0 ? first : await planMigration(place, to, [...flags.enable, ...chosen], secrets);
@@ -56,8 +56,8 @@ export async function configMigrate(name: string, flags: MigrateFlags, context: 
     tell("Nothing was changed.");
     return;
   }
-  const rehearsal = await withProgress(context, flags, (events) =>
-    rehearseMigration(place, plan.after, plan.texts, secrets, events),
+  const rehearsal = await withProgress(context, flags, async (events) =>
+    rehearseMigration(place, plan.after, plan.texts, await secrets(), events),
   );
   tell(verdict(plan, rehearsal));
   const files = counted(diffs.length, "file");

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { armor, Encrypter, generateIdentity, identityToRecipient } from "age-encryption";
 import { afterAll, describe, expect, test } from "vitest";
 import { loadEnvironment } from "../../model/index.ts";
 import { Contract } from "../../talos/version/index.ts";
@@ -27,10 +28,10 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-async function migrate(root: string, to = "v1.14", enabled: readonly string[] = [], name = "lab") {
-  const context = testContext({ cwd: root, env: {} });
+async function migrate(root: string, to = "v1.14", enabled: readonly string[] = [], name = "lab", env = {}) {
+  const context = testContext({ cwd: root, env });
   const environment = loadEnvironment(root, name);
-  const plan = await planMigration({ root, environment, context }, Contract.parse(to), enabled, secrets);
+  const plan = await planMigration({ root, environment, context }, Contract.parse(to), enabled, async () => secrets);
   const told = {
     moved: plan.moved.map(({ file, line, path }) => `${file}:${line} ${path}`),
     left: plan.left.map(({ file, line, path, reason }) => `${file}:${line} ${path}: ${reason}`),
@@ -219,6 +220,19 @@ describe("what cannot be moved", () => {
     expect(plan.texts.has("secrets/a.yaml")).toBe(false);
     expect(plan.obstacles).not.toEqual([]);
   });
+});
+
+test("an encrypted patch file is opened, named and left", async () => {
+  const identity = await generateIdentity();
+  const encrypter = new Encrypter();
+  encrypter.addRecipient(await identityToRecipient(identity));
+  const sealed = armor.encode(await encrypter.encrypt("machine:\n  env: { A: b }\n  sysctls: { a.b: hunter2 }\n"));
+  const root = project({ [file]: lab("  patchFiles: [secrets/a.yaml.age]\n"), "secrets/a.yaml.age": sealed });
+  const { plan, left } = await migrate(root, "v1.14", [], "lab", { SOPS_AGE_KEY: identity });
+  expect(left).toEqual(["secrets/a.yaml.age:3 machine.sysctls: the file is encrypted: move it by hand"]);
+  // It is accepted where it is, too.
+  expect(plan.obstacles).toEqual([]);
+  expect([...plan.texts.keys()]).toEqual([file]);
 });
 
 describe("refused from the start", () => {
