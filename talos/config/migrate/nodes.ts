@@ -17,7 +17,7 @@ import {
 } from "yaml";
 
 /** Every scalar stays the text that it is: `0755` and `yes` are written again as they were. */
-export const asWritten = { schema: "failsafe", keepSourceTokens: false, uniqueKeys: false } as const;
+const asWritten = { schema: "failsafe", keepSourceTokens: false, uniqueKeys: false } as const;
 
 export type Entry = Pair<Scalar<string>, Node> & { value: Node };
 
@@ -69,13 +69,6 @@ export function deletion(): YAMLMap {
 
 export function text(value: string): Scalar<string> {
   return new Scalar(value);
-}
-
-/** Text that must stay text, whatever it looks like. */
-export function quotedText(value: string): Scalar<string> {
-  const scalar = text(value);
-  if (!value.includes("\n")) scalar.type = Scalar.QUOTE_DOUBLE;
-  return scalar;
 }
 
 export function mapOf(entries: readonly (readonly [string, Node])[]): YAMLMap {
