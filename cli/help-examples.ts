@@ -99,6 +99,8 @@ const examples: readonly Example[] = [
   ["config diff old.yaml new.yaml --detailed-exitcode", "exit code 2 when they differ"],
   ["config redact controlplane.yaml", "every secret replaced"],
   ["config redact controlplane.yaml --json", "for programs"],
+  ["config migrate local --to v1.14 --dry-run", "show the diff, change nothing"],
+  ["config migrate local --to v1.14 --enable filesystem-trim", "with one of the new defaults"],
   ["config add demo --ca ca.crt --crt admin.crt --key admin.key", "with a certificate"],
   ["config add empty", "a name alone"],
   ["config context demo", "use it from now on"],

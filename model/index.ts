@@ -11,6 +11,8 @@ export {
 } from "./environment/addressing.ts";
 export { type EnvironmentParts, type PartFault, partFaults, sectionFaults } from "./environment/check-parts.ts";
 export { Cidr } from "./environment/cidr.ts";
+export { type ListItem, listItems, prependItems, replaceItems } from "./environment/edit-list.ts";
+export { editValue } from "./environment/edit-value.ts";
 export {
   controlPlanePool,
   type Environment,
@@ -39,6 +41,8 @@ export {
 export type { MetalNetwork } from "./environment/metal.ts";
 export { metalPatches, staticAddress } from "./environment/metal-patches.ts";
 export { parseEnvironment } from "./environment/parse-environment.ts";
+export { type PatchList, patchLists, referencedPatch } from "./environment/patch-lists.ts";
+export { formatPath } from "./environment/path.ts";
 export { formatSize } from "./environment/quantity.ts";
 export {
   changeVersion,

@@ -22,6 +22,7 @@ const talosBase = [
   "talos/plain-text",
   "talos/process-folder",
   "talos/program-path",
+  "talos/unified-diff",
   "talos/yaml",
 ];
 const talos = (...layers: string[]) => [...talosBase, ...layers.map((layer) => `talos/${layer}`)];
@@ -44,6 +45,7 @@ const rules: Readonly<Record<string, readonly string[]>> = {
   "talos/nearest-word": [],
   "talos/process-folder": ["talos/living-process"],
   "talos/program-path": [],
+  "talos/unified-diff": [],
   "talos/yaml": ["talos/errors", "talos/yaml"],
   ...Object.fromEntries(talosLayers.map((layer, i) => [`talos/${layer}`, talos(...talosLayers.slice(0, i + 1))])),
   model: ["model", ...talos("version", "image", "pki", "secrets", "config")],

@@ -20,14 +20,17 @@ type PatchFilePlace = Pick<EnvironmentOnDisk, "root" | "environment"> & {
   readonly context: Pick<EnvironmentOnDisk["context"], "env">;
 };
 
-/** Patch files by their names, which count from the project's root. */
+/** Patch files by their names, which count from the project's root. `changed` has texts that count instead of the disk's. */
 export function openPatchFiles(
   names: readonly string[],
   contract: Contract,
   root: string,
   env: EnvironmentOnDisk["context"]["env"],
+  changed: ReadonlyMap<string, string> = new Map(),
 ): Promise<readonly string[]> {
-  const open = async (name: string) =>
-    patchOfFile(name, await openProtectedText(join(root, parsePatchFile(name).path), env), contract);
+  const open = async (name: string) => {
+    const { path } = parsePatchFile(name);
+    return patchOfFile(name, changed.get(path) ?? (await openProtectedText(join(root, path), env)), contract);
+  };
   return Promise.all(names.map(open));
 }

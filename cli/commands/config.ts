@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from "commander";
 import type { CommandContext } from "../context.ts";
-import { collect, runs } from "./flags.ts";
+import { addApproval, collect, collectNamed, environmentCommand, runs } from "./flags.ts";
 import { addConfigCommand } from "./gen.ts";
 import { addTalosconfigCommands } from "./talosconfig.ts";
 
-/** `config patch | validate | diff | redact` and talosctl's `config`, `machineconfig patch | gen` and `validate`. */
+/** `config patch | validate | diff | redact | migrate` and talosctl's `config`, `machineconfig patch | gen` and `validate`. */
 export function registerConfig(program: Command, context: CommandContext): void {
   const actions = () => import("../actions/config.ts");
   const addPatch = (parent: Command) =>
@@ -47,6 +47,14 @@ export function registerConfig(program: Command, context: CommandContext): void 
     .argument("<file>", "the config")
     .option("--json", "print the result inside JSON", false)
     .action(runs(context, async () => (await actions()).configRedact));
+  addApproval(
+    environmentCommand(config, "migrate")
+      .description("move an environment and its config patches to a newer config contract")
+      .requiredOption("--to <contract>", "such as v1.14")
+      .option("--enable <default>", "switch on a new default; may be repeated, or a list with commas", collectNamed, [])
+      .option("--dry-run", "only show what would change", false)
+      .option("--json", "print the result as JSON", false),
+  ).action(runs(context, async () => (await import("../actions/migrate-config.ts")).configMigrate));
   addTalosconfigCommands(config, context);
   const machineconfig = program
     .command("machineconfig", { hidden: true })

@@ -7,10 +7,10 @@ import { parseYamlDocument } from "../../talos/yaml/index.ts";
 export type ValuePath = readonly [section: string, key: string] | readonly [section: string, item: number, key: string];
 
 /**
- * The text of a YAML file with one value of one of its sections changed, or added when it is not there. Every other
- * byte stays: comments, order, line ends.
+ * The text of a YAML file with one value of one of its sections changed, or added when it is not there: first in its
+ * section, or after the key `after`. Every other byte stays: comments, order, line ends.
  */
-export function editValue(text: string, file: string, path: ValuePath, value: string): string {
+export function editValue(text: string, file: string, path: ValuePath, value: string, after?: string): string {
   // Refuses what the loader refuses, and what the yaml package alone would choke on.
   parseYamlDocument(text, file);
   const document = parseDocument(text, { keepSourceTokens: true });
@@ -38,6 +38,12 @@ export function editValue(text: string, file: string, path: ValuePath, value: st
   const first = map.items[0];
   if (first === undefined) throw refuse();
   const start = startOf(first.key);
+  const previous = after === undefined ? undefined : entryOf(map, after)?.value;
+  if (isScalar(previous) && previous.type !== undefined && /^(PLAIN|QUOTE)/.test(previous.type)) {
+    const end = text.indexOf(newline, endOf(previous));
+    const indent = " ".repeat(start - (text.lastIndexOf("\n", start - 1) + 1));
+    if (end >= 0) return splice(text, end, end, `${newline}${indent}${key}: ${value}`);
+  }
   const before = text.slice(text.lastIndexOf("\n", start - 1) + 1, start);
   // The first key of a list's item stands behind its dash.
   if (!/^[ -]*$/.test(before)) throw refuse();

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { parseAllDocuments } from "yaml";
 import { MachineConfig, machineRules, type ValidationResult, validateConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { unifiedDiff } from "../../talos/unified-diff.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import { ensureCluster } from "../controllers/membership.ts";
 import { takeConfig } from "../controllers/power.ts";
@@ -15,7 +16,6 @@ import { isPartial, readNodeConfig } from "../machine/node-config.ts";
 import { minorOf } from "../machine/release.ts";
 import type { Moment } from "../machine/timings.ts";
 import { isTree, type Machine, type Tree, tree, type World, withMachine, without } from "../machine/world.ts";
-import { unifiedDiff } from "./config-diff.ts";
 import { startSequence } from "./sequences.ts";
 
 export type ApplyMode = "REBOOT" | "AUTO" | "NO_REBOOT" | "STAGED" | "TRY";

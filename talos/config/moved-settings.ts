@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../given.ts";
+import { deviceExpression } from "./disk-expression.ts";
 import { type ConfigDocument, cloneConfig } from "./document/config-file.ts";
 import {
   isSection,
@@ -12,7 +14,9 @@ import {
 } from "./document/value.ts";
 import { controlPlaneRole } from "./generate/common-values.ts";
 import { movedInterfaces } from "./moved-interfaces.ts";
+import { type Form, type MovedValue, movedValues } from "./moved-values.ts";
 import { findDocument, type PlacedSetting, putSetting, takeSetting } from "./placed-setting.ts";
+import { proxySetting } from "./proxy-settings.ts";
 import { kindType } from "./schema/schema.ts";
 
 /** A setting that a newer contract keeps in a document of its own. */
@@ -63,50 +67,14 @@ export function inFormOf(
         moved.push({ from: path, to: first.kind, since: sinceOf(first.kind), places: places.map(placeOf) });
     }
   }
-  if (becomesSplit) for (const one of builtIn(whole).filter(wanted)) putSetting(documents, one);
+  if (becomesSplit) for (const one of builtIn(whole)) putSetting(documents, one);
   return { documents, moved };
 }
 
-function value(from: string, kind: string, path: string, as: (value: Value) => Value = (same) => same): Move {
-  return {
-    from: [from],
-    place: (config) => {
-      const found = valueAt(config, from);
-      return found === undefined ? undefined : [{ kind, path, value: as(found) }];
-    },
-  };
-}
-
-/** Fields that keep their names. */
-function values(from: string, kind: string, fields: readonly string[]): readonly Move[] {
-  return fields.map((field) => value(`${from}.${field}`, kind, field));
-}
-
 const moves: readonly Move[] = [
-  value("cluster.id", "DiscoveryIdentityConfig", "clusterID"),
-  value("cluster.secret", "DiscoveryIdentityConfig", "clusterSecret"),
   { from: ["cluster.discovery"], place: discovery },
-  value("machine.install.image", "UnattendedInstallConfig", "installer.image"),
-  value(
-    "machine.install.disk",
-    "UnattendedInstallConfig",
-    "provisioning.diskSelector.match",
-    (disk) => `disk.dev_path == ${JSON.stringify(disk)}`,
-  ),
-  value("machine.install.wipe", "UnattendedInstallConfig", "provisioning.wipe"),
   // Volumes and mounts of Kubernetes' own parts (extraVolumes, extraMounts) have no place in the newer form: they are lost.
-  ...["state", "ephemeral"].map(volumeEncryption),
-  value("machine.features.imageCache.localEnabled", "ImageCacheConfig", "local.enabled"),
-  value("machine.features.hostDNS", "ResolverConfig", "hostDNS"),
   { from: ["machine.features.kubePrism"], place: kubePrism },
-  ...values("machine.network.kubespan", "KubeSpanConfig", [
-    "enabled",
-    "advertiseKubernetesNetworks",
-    "allowDownPeerBypass",
-    "harvestExtraEndpoints",
-    "mtu",
-    "filters",
-  ]),
   { from: ["machine.network.interfaces"], place: movedInterfaces },
   { from: ["machine.network.hostname"], place: hostname },
   {
@@ -116,46 +84,46 @@ const moves: readonly Move[] = [
         ? [{ kind: "HostnameConfig", path: "auto", value: "stable" }]
         : undefined,
   },
-  value("machine.network.nameservers", "ResolverConfig", "nameservers", (list) =>
-    Array.isArray(list) ? list.map((address) => new Map([["address", address]])) : list,
-  ),
-  value("machine.network.searchDomains", "ResolverConfig", "searchDomains.domains"),
+  { from: ["machine.network.extraHostEntries"], place: staticHosts },
   { from: ["machine.registries.mirrors"], place: registryMirrors },
-  value("machine.nodeLabels", "KubeNodeConfig", "labels"),
-  value("machine.nodeAnnotations", "KubeNodeConfig", "annotations"),
-  value("machine.nodeTaints", "KubeNodeConfig", "taints"),
+  { from: ["machine.registries.config"], place: registryAccess },
   // The taint that it takes away is one of those that `builtIn` writes.
-  {
-    from: ["cluster.allowSchedulingOnControlPlanes"],
-    place: () => [{ kind: "KubeNodeConfig", path: "nodeIP", value: new Map() }],
-  },
-  ...values("machine.kubelet", "KubeletConfig", [
-    "image",
-    "extraArgs",
-    "clusterDNS",
-    "defaultRuntimeSeccompProfileEnabled",
-  ]),
-  value("machine.kubelet.extraConfig", "KubeletConfig", "config"),
-  ...values("machine.kubelet", "KubeNodeConfig", ["nodeIP", "skipNodeRegistration", "registerWithFQDN"]),
-  value("cluster.clusterName", "KubeClusterConfig", "clusterName"),
-  value("cluster.controlPlane.endpoint", "KubeClusterConfig", "endpoint"),
-  ...values("cluster.network", "KubeNetworkConfig", ["dnsDomain", "podSubnets", "serviceSubnets"]),
+  { from: ["cluster.allowSchedulingOnControlPlanes"], place: (config) => [nodeAddress(config)] },
   { from: ["cluster.network.cni"], place: podNetwork },
   { from: ["cluster.ca", "cluster.acceptedCAs"], place: kubernetesCa },
-  value("cluster.aggregatorCA", "KubeAggregatorCAConfig", "issuingCA", pemPair),
-  value("cluster.serviceAccount.key", "KubeServiceAccountConfig", "issuer.privateKey", pem),
   { from: ["cluster.secretboxEncryptionSecret", "cluster.aescbcEncryptionSecret"], place: encryption },
-  ...values("cluster.apiServer", "KubeAPIServerConfig", ["image", "extraArgs", "env", "resources"]),
-  value("cluster.apiServer.certSANs", "KubeAPIServerConfig", "certExtraSANs"),
   { from: ["cluster.apiServer.admissionControl"], place: admissionPlugins },
-  value("cluster.apiServer.auditPolicy", "KubeAuditPolicyConfig", "configuration"),
-  ...values("cluster.controllerManager", "KubeControllerManagerConfig", ["image", "extraArgs", "env", "resources"]),
-  ...values("cluster.scheduler", "KubeSchedulerConfig", ["image", "extraArgs", "env", "resources", "config"]),
-  ...values("cluster.proxy", "KubeProxyConfig", ["image", "mode", "extraArgs"]),
-  value("cluster.proxy.disabled", "KubeProxyConfig", "enabled", (disabled) => disabled !== true),
-  ...values("cluster.coreDNS", "KubeCoreDNSConfig", ["image"]),
-  value("cluster.coreDNS.disabled", "KubeCoreDNSConfig", "enabled", (disabled) => disabled !== true),
+  { from: ["cluster.apiServer.authorizationConfig"], place: authorizers },
+  { from: ["cluster.proxy.extraArgs"], place: proxyArguments },
+  ...movedValues.map(valueMove),
 ];
+
+function valueMove({ from, kind, name, path, form }: MovedValue): Move {
+  return {
+    from: [from],
+    place: (config) => {
+      const found = valueAt(config, from);
+      return found === undefined ? undefined : [{ kind, ...given({ name }), path, value: inForm(found, form) }];
+    },
+  };
+}
+
+function inForm(value: Value, form: Form): Value {
+  switch (form) {
+    case "same":
+      return value;
+    case "inverse":
+      return value !== true;
+    case "addresses":
+      return Array.isArray(value) ? value.map((address) => new Map([["address", address]])) : value;
+    case "device":
+      return deviceExpression(String(value));
+    case "pem":
+      return pem(value);
+    case "pem-pair":
+      return pemPair(value);
+  }
+}
 
 function admissionPlugins(config: Section): readonly PlacedSetting[] {
   return sectionsAt(config, "cluster.apiServer.admissionControl").map((plugin) => ({
@@ -166,41 +134,81 @@ function admissionPlugins(config: Section): readonly PlacedSetting[] {
   }));
 }
 
-function registryMirrors(config: Section): readonly PlacedSetting[] | undefined {
+function registryMirrors(config: Section): readonly PlacedSetting[] {
   const mirrors = [...(sectionAt(config, "machine.registries.mirrors") ?? [])];
-  const known = ["endpoints", "skipFallback"];
-  if (mirrors.some(([, mirror]) => isSection(mirror) && [...mirror.keys()].some((key) => !known.includes(key))))
-    return undefined;
   return mirrors.flatMap(([name, found]) => {
     const mirror = isSection(found) ? found : undefined;
     const place = { kind: "RegistryMirrorConfig", name };
-    const endpoints: Value[] = textsAt(mirror, "endpoints").map((url) => new Map([["url", url]]));
+    const own = Object.entries(given({ overridePath: valueAt(mirror, "overridePath") }));
+    const endpoints: Value[] = textsAt(mirror, "endpoints").map(
+      (url) => new Map<string, Value>([["url", url], ...own]),
+    );
     const skip = valueAt(mirror, "skipFallback");
     const moved = { ...place, path: "endpoints", value: endpoints };
     return skip === undefined ? [moved] : [moved, { ...place, path: "skipFallback", value: skip }];
   });
 }
 
-function volumeEncryption(volume: string): Move {
-  const from = `machine.systemDiskEncryption.${volume}`;
-  return {
-    from: [from],
-    place: (config) => {
-      const found = valueAt(config, from);
-      if (found === undefined) return undefined;
-      return [{ kind: "VolumeConfig", name: volume.toUpperCase(), path: "encryption", value: found }];
-    },
-  };
+/** One document for each address. */
+function staticHosts(config: Section): readonly PlacedSetting[] {
+  const names = new Map<string, Value[]>();
+  for (const entry of sectionsAt(config, "machine.network.extraHostEntries")) {
+    const address = textAt(entry, "ip");
+    names.set(address, [...(names.get(address) ?? []), ...textsAt(entry, "aliases")]);
+  }
+  return [...names].map(([name, value]) => ({ kind: "StaticHostConfig", name, path: "hostnames", value }));
 }
 
-function podNetwork(config: Section): readonly PlacedSetting[] | undefined {
-  if (valueAt(config, "cluster.network.cni.flannel") !== undefined) return undefined;
-  return textsAt(config, "cluster.network.cni.urls").map((url, index) => ({
-    kind: "KubeExternalManifestConfig",
-    name: index === 0 ? "custom-cni" : `custom-cni-${index + 1}`,
-    path: "url",
-    value: url,
-  }));
+/** Credentials and certificates of registries, each in a document of its own. */
+function registryAccess(config: Section): readonly PlacedSetting[] {
+  return [...(sectionAt(config, "machine.registries.config") ?? [])].flatMap(([name, found]) => {
+    const entry = isSection(found) ? found : undefined;
+    const auth = [...(sectionAt(entry, "auth") ?? [])];
+    const tls = [...(sectionAt(entry, "tls") ?? [])];
+    return [
+      ...auth.map(([path, value]) => ({ kind: "RegistryAuthConfig", name, path, value })),
+      ...tls.map(([path, value]) => ({ kind: "RegistryTLSConfig", name, path, value: registryTls(path, value) })),
+    ];
+  });
+}
+
+function registryTls(key: string, value: Value): Value {
+  if (key === "ca") return pem(value);
+  return key === "clientIdentity" ? pemPair(value) : value;
+}
+
+/** Older contracts put Node and RBAC before those that are given, unless they are among them. */
+function authorizers(config: Section): readonly PlacedSetting[] | undefined {
+  const given = sectionsAt(config, "cluster.apiServer.authorizationConfig");
+  if (given.some((one) => textAt(one, "type") !== "Webhook")) return undefined;
+  return given.flatMap((one) =>
+    [...one].flatMap(([path, value]) =>
+      path === "name" ? [] : [{ kind: "KubeAuthorizerConfig", name: textAt(one, "name"), path, value }],
+    ),
+  );
+}
+
+/** kube-proxy reads a file in the newer form, and ignores most of its flags then. */
+function proxyArguments(config: Section): readonly PlacedSetting[] | undefined {
+  const places = [...(sectionAt(config, "cluster.proxy.extraArgs") ?? [])].map(([flag, value]) => {
+    const setting = proxySetting(flag, typeof value === "string" ? value : "");
+    return setting && { kind: "KubeProxyConfig", ...setting };
+  });
+  return places.every((found) => found !== undefined) ? places : undefined;
+}
+
+function podNetwork(config: Section): readonly PlacedSetting[] {
+  const flannel = [...(sectionAt(config, "cluster.network.cni.flannel") ?? [])];
+  const urls = textsAt(config, "cluster.network.cni.urls");
+  return [
+    ...flannel.map(([path, value]) => ({ kind: "KubeFlannelCNIConfig", path, value })),
+    ...urls.map((url, index) => ({
+      kind: "KubeExternalManifestConfig",
+      name: index === 0 ? "custom-cni" : `custom-cni-${index + 1}`,
+      path: "url",
+      value: url,
+    })),
+  ];
 }
 
 function discovery(config: Section): readonly PlacedSetting[] | undefined {
@@ -213,8 +221,8 @@ function discovery(config: Section): readonly PlacedSetting[] | undefined {
   return [{ kind: "DiscoveryServiceConfig", name: "default", path: "endpoint", value: endpoint }];
 }
 
-function kubePrism(config: Section): readonly PlacedSetting[] | undefined {
-  if (valueAt(config, "machine.features.kubePrism.enabled") !== true) return undefined;
+function kubePrism(config: Section): readonly PlacedSetting[] {
+  if (valueAt(config, "machine.features.kubePrism.enabled") !== true) return [];
   const port = valueAt(config, "machine.features.kubePrism.port") ?? 7445;
   return [{ kind: "KubePrismConfig", path: "port", value: port }];
 }
@@ -263,11 +271,17 @@ function encryption(config: Section): readonly PlacedSetting[] {
   return [{ kind: "KubeEtcdEncryptionConfig", path: "config", value: new Map([["resources", resources]]) }];
 }
 
+/** Empty where the kubelet chooses among all addresses: contract 1.14 writes it always. */
+function nodeAddress(config: Section): PlacedSetting {
+  const value = sectionAt(config, "machine.kubelet.nodeIP") ?? new Map();
+  return { kind: "KubeNodeConfig", path: "nodeIP", value };
+}
+
 /** What contracts up to 1.13 do without a word in the config, as 1.14 says it. */
 function builtIn(config: Section): readonly PlacedSetting[] {
   const controlPlane = textAt(config, "machine.type") === "controlplane";
   const node = "KubeNodeConfig";
-  const settings: PlacedSetting[] = [{ kind: node, path: "nodeIP", value: new Map() }];
+  const settings: PlacedSetting[] = [nodeAddress(config)];
   if (!controlPlane) return settings;
   const spared = valueAt(config, "cluster.allowSchedulingOnControlPlanes") !== true;
   const cni = textAt(config, "cluster.network.cni.name");
@@ -278,7 +292,7 @@ function builtIn(config: Section): readonly PlacedSetting[] {
   if (spared) settings.push({ kind: node, path: "taints", value: withRole("machine.nodeTaints", "NoSchedule") });
   const issuer = textAt(config, "cluster.controlPlane.endpoint");
   settings.push({ kind: "KubeServiceAccountConfig", path: "issuer.issuerURL", value: issuer });
-  if (valueAt(config, "cluster.apiServer.authorizationConfig") === undefined)
+  if (authorizers(config) !== undefined)
     settings.push(
       { kind: "KubeAuthorizerConfig", name: "node", path: "type", value: "Node" },
       { kind: "KubeAuthorizerConfig", name: "rbac", path: "type", value: "RBAC" },

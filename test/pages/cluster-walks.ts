@@ -86,6 +86,11 @@ export const clusterWalks: readonly Walk[] = [
     open: () => openCluster({ versions: "talosVersion: v1.12.11, kubernetesVersion: 1.35.4" }),
     except: upgradeLocal,
   },
+  {
+    page: "docs/contract.md",
+    name: onSimulator,
+    open: () => openCluster({ versions: "talosVersion: v1.14.1, kubernetesVersion: 1.36.3, configContract: v1.13" }),
+  },
   { page: "docs/how-talos-works.md", name: onSimulator, open: () => openCluster() },
   { page: "docs/ui.md", name: onSimulator, open: () => openCluster() },
   {

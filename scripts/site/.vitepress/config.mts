@@ -84,6 +84,7 @@ export default defineConfig({
           guide("Upgrade", "upgrade"),
           guide("Kubernetes upgrade", "kubernetes-upgrade"),
           guide("Supported versions", "versions"),
+          guide("Config contract", "contract"),
           guide("Scale", "scale"),
           guide("Backups", "backups"),
           guide("Add-ons", "addons"),

@@ -5,7 +5,8 @@ import { dependencyFindings } from "./container-dependencies.ts";
 import type { Finding } from "./findings.ts";
 import { isControlPlane, type Mode } from "./v1alpha1-machine.ts";
 
-const controlPlaneOnly = [
+/** Kinds that a worker refuses. */
+export const controlPlaneOnly: readonly string[] = [
   "KubeAPIServerConfig",
   "KubeAdmissionControlConfig",
   "KubeAggregatorCAConfig",

@@ -4,7 +4,7 @@ type Line = readonly [mark: " " | "-" | "+", text: string];
 
 const context = 3;
 
-/** A unified diff of two configs, without file header; empty when they are the same. */
+/** A unified diff of two texts, without file header; empty when they are the same. */
 export function unifiedDiff(before: string, after: string): string {
   if (before === after) return "";
   const lines = compare(split(before), split(after));
@@ -49,7 +49,7 @@ function hunk(lines: readonly Line[], start: number, stop: number): string {
   );
 }
 
-/** Longest common subsequence after the common head and tail are set aside: configs differ in few lines. */
+/** Longest common subsequence after the common head and tail are set aside: what is compared differs in few lines. */
 function compare(before: readonly string[], after: readonly string[]): Line[] {
   let head = 0;
   while (head < before.length && head < after.length && before[head] === after[head]) head += 1;

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// Configs and their patches in the form of a newer contract.
+export { afterPatch, type LeftPart, type MigratedPatch, type MovedPart, migratePatch } from "./migrate-patch.ts";
+export { hasLinkDocuments, type NewDefault, newDefaults } from "./new-defaults.ts";
+export { patchNodes, writeNodes } from "./nodes.ts";
+export { redactPatchText } from "./redact-text.ts";
+export type { MigrationTarget } from "./rules.ts";
+export { type Comparison, compareMeaning } from "./same-meaning.ts";

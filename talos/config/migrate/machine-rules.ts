@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Node } from "yaml";
+import { textAt } from "../document/value.ts";
+import { findDocument } from "../placed-setting.ts";
+import { childAt, deletion, entriesOf, isDeletion, itemsOf, listOf, mapOf, text, textOf } from "./nodes.ts";
+import { type MigrationTarget, nothing, type Outcome, type Placement, type Rule, rule } from "./rules.ts";
+import { pem, pemPair } from "./value-rules.ts";
+
+const installer = "a machine takes it from its image";
+
+export const machineRules: readonly Rule[] = [
+  rule("machine.network.hostname", 12, hostname),
+  rule("machine.features.stableHostname", 12, stableHostname),
+  rule("machine.network.extraHostEntries", 12, hosts),
+  rule("machine.network.interfaces", 12, interfaces),
+  rule("machine.registries.mirrors", 12, mirrors),
+  rule("machine.registries.config", 12, registryAccess),
+  rule("machine.install.extraKernelArgs", 14, () => `${installer}: add them to cluster.schematic.kernelArgs`),
+  rule("machine.install.extensions", 14, () => `${installer}: add them to cluster.schematic.extensions`),
+  rule(
+    "machine.install.diskSelector",
+    14,
+    () => "write an UnattendedInstallConfig with provisioning.diskSelector.match",
+  ),
+  rule("machine.install.legacyBIOSSupport", 14, () => "UnattendedInstallConfig does not have it"),
+  rule("machine.install.bootloader", 14, () => nothing),
+  // The new form has it always on; what that means is told with the new defaults.
+  rule("machine.install.grubUseUKICmdline", 14, () => nothing),
+];
+
+function hostname(node: Node): Outcome | string {
+  if (isDeletion(node)) return "write a HostnameConfig document with the desired name";
+  const kind = "HostnameConfig";
+  return {
+    placements: [
+      { kind, path: ["auto"], node: text("off") },
+      { kind, path: ["hostname"], node },
+    ],
+  };
+}
+
+/** It counts only for a machine without a name of its own. */
+function stableHostname(node: Node, { base }: MigrationTarget): Outcome | string {
+  const kind = "HostnameConfig";
+  const isNamed = [base.controlplane, base.worker].every(
+    (documents) => textAt(findDocument(documents, { kind })?.section, "hostname") !== "",
+  );
+  if (isNamed) return nothing;
+  if (textOf(node) !== "true") return "write a HostnameConfig document with auto: off and a name";
+  return { placements: [{ kind, path: ["auto"], node: text("stable") }] };
+}
+
+function hosts(node: Node): Outcome | string {
+  if (isDeletion(node) || itemsOf(node).some(isDeletion)) return "write StaticHostConfig documents";
+  const placements = itemsOf(node).map(
+    (entry): Placement => ({
+      kind: "StaticHostConfig",
+      name: textOf(childAt(entry, "ip")),
+      path: ["hostnames"],
+      node: childAt(entry, "aliases") ?? listOf([]),
+    }),
+  );
+  return { placements };
+}
+
+/** Talos runs DHCP on every link that v1alpha1 does not name, and on none as soon as there is one link document. */
+function interfaces(): string {
+  return "link documents switch DHCP off on all links that they do not name; the newer contract still accepts it here";
+}
+
+function mirrors(node: Node): Outcome | string {
+  if (isDeletion(node)) return "delete the RegistryMirrorConfig documents by name instead";
+  const placements: Placement[] = [];
+  for (const { key, value } of entriesOf(node)) {
+    const place = { kind: "RegistryMirrorConfig", name: key.value };
+    if (isDeletion(value)) placements.push({ ...place, path: [], node: deletion() });
+    else {
+      const [endpoints, override] = [childAt(value, "endpoints"), childAt(value, "overridePath")];
+      if (isDeletion(endpoints) || isDeletion(override) || (override && endpoints === undefined))
+        return "endpoints and overridePath are one setting in the newer form: write both in one patch";
+      const own = override === undefined ? [] : [["overridePath", override] as const];
+      const urls = itemsOf(endpoints).map((url) => mapOf([["url", url], ...own]));
+      if (endpoints !== undefined) placements.push({ ...place, path: ["endpoints"], node: listOf(urls, endpoints) });
+      const skip = childAt(value, "skipFallback");
+      if (skip !== undefined) placements.push({ ...place, path: ["skipFallback"], node: skip });
+    }
+  }
+  return { placements };
+}
+
+function registryAccess(node: Node): Outcome | string {
+  if (isDeletion(node)) return "delete the documents of the registries by name instead";
+  const placements: Placement[] = [];
+  for (const { key, value } of entriesOf(node)) {
+    const [auth, tls] = [childAt(value, "auth"), childAt(value, "tls")];
+    if ([value, auth, tls].some(isDeletion)) return "delete RegistryAuthConfig and RegistryTLSConfig by name instead";
+    for (const field of entriesOf(auth))
+      placements.push({ kind: "RegistryAuthConfig", name: key.value, path: [field.key.value], node: field.value });
+    for (const field of entriesOf(tls))
+      placements.push({
+        kind: "RegistryTLSConfig",
+        name: key.value,
+        path: [field.key.value],
+        node: tlsField(field.key.value, field.value),
+      });
+  }
+  return { placements };
+}
+
+function tlsField(key: string, node: Node): Node {
+  if (isDeletion(node)) return node;
+  if (key === "ca") return pem(node);
+  return key === "clientIdentity" ? pemPair(node) : node;
+}
