@@ -289,12 +289,12 @@ class Migration {
 
   /** What Talos would not accept any more. */
   #refusals(pairs: readonly Pair[]): readonly string[] {
-    const contract = TalosVersion.parse(this.#place.environment.cluster.talosVersion).contract;
-    const options = { mode: modeOf(this.#place.environment), installed: true, contract } as const;
+    const talos = TalosVersion.parse(this.#place.environment.cluster.talosVersion);
+    const options = { mode: modeOf(this.#place.environment), installed: true, talos } as const;
     const found = new Map<string, string[]>();
     for (const { before, after } of pairs) {
-      const known = new Set(linesOf(validateConfig(before.config.text, before.name, options).error));
-      for (const line of linesOf(validateConfig(after.config.text, after.name, options).error))
+      const known = new Set(linesOf(validateConfig(before.config, options).error));
+      for (const line of linesOf(validateConfig(after.config, options).error))
         if (!known.has(line)) found.set(line, [...(found.get(line) ?? []), after.name]);
     }
     return [...found].map(([line, machines]) => `${line} (${namesOf(machines)})`);

@@ -3,6 +3,7 @@ import { isMap, isSeq, type Node, type YAMLMap } from "yaml";
 import { TalosError } from "../../errors.ts";
 import type { MachineType } from "../cluster-config.ts";
 import { parsePatch, patchDocuments } from "../patch/apply.ts";
+import { configRules } from "../rules.ts";
 import { controlPlaneOnly } from "../validate/whole-config.ts";
 import { asPiece } from "./json-operations.ts";
 import { kubernetesRules } from "./kubernetes-rules.ts";
@@ -78,7 +79,8 @@ export function afterPatch(
     try {
       return patchDocuments(
         target.base[role],
-        own.map((nodes) => parsePatch(writeNodes(nodes), "the patch")),
+        own.map((nodes) => parsePatch(writeNodes(nodes), "the patch", configRules(target.contract))),
+        configRules(target.contract),
       );
     } catch (error) {
       if (error instanceof TalosError) return target.base[role];

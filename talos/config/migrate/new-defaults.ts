@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import type { Contract } from "../../version/index.ts";
+import { Contract } from "../../version/index.ts";
 import type { YamlValue } from "../../yaml/index.ts";
 import type { ConfigDocument } from "../document/config-file.ts";
 import { isZero, textAt, valueAt } from "../document/value.ts";
@@ -70,7 +70,8 @@ export const newDefaults: readonly NewDefault[] = [
     document: "FilesystemTrimConfig",
     controlPlane: false,
     isSwitch: false,
-    isOn: (documents) => !isZero(at(documents, "FilesystemTrimConfig", "interval"), { kind: "scalar", scalar: "" }),
+    isOn: (documents) =>
+      !isZero(at(documents, "FilesystemTrimConfig", "interval"), { kind: "scalar", scalar: "" }, Contract.newest()),
     remove: (documents) => take(documents, "FilesystemTrimConfig", "interval"),
     // A patch cannot set the interval to zero: that counts as unset.
     off: () => [document("FilesystemTrimConfig", { $patch: "delete" })],

@@ -217,7 +217,7 @@ describe("the meaning of a config in another contract", () => {
       // With contract 1.14 the arguments of the kernel always come from the image.
       const always = (to === "v1.14" && from < "v1.12") || from === "v1.9" ? ["kernel-args-from-image"] : [];
       expect(compareMeaning(before, kept)).toEqual({ changes: [], switchedOn: always });
-      expect(validateConfig(kept.text, "config", { mode: "metal" }).error).toBeUndefined();
+      expect(validateConfig(kept, { mode: "metal" }).error).toBeUndefined();
     }
   });
 
@@ -343,7 +343,7 @@ describe("random patches", () => {
         let target = targets.get(to) ?? to14;
         const texts = patches.map((patch) => stringifyYaml(patch as YamlValue));
         const before = config(from, type, texts);
-        fc.pre(validateConfig(before.text, "config", { mode: "metal" }).error === undefined);
+        fc.pre(validateConfig(before, { mode: "metal" }).error === undefined);
         const results = texts.map((text) => {
           const result = migratePatch(patchNodes(text), [type], target);
           target = afterPatch(target, [type], result);
@@ -356,7 +356,7 @@ describe("random patches", () => {
         expect(changes).toEqual([]);
         expect(switchedOn.filter((id) => id !== "kernel-args-from-image")).toEqual([]);
         expect(
-          validateConfig(after.text, "config", { mode: "metal", contract: target.contract }).error,
+          validateConfig(after, { mode: "metal", talos: TalosVersion.newestOf(target.contract) }).error,
         ).toBeUndefined();
         for (const text of moved) expect(migratePatch(patchNodes(text), [type], target).moved).toEqual([]);
       }),
