@@ -5,6 +5,7 @@ import { configDefaults } from "../../talos/config-defaults.ts";
 import { given } from "../../talos/given.ts";
 import { jsonIn } from "../../talos/plain-text.ts";
 import { contractOf } from "../../talos/version/index.ts";
+import { isContract } from "../cluster-rules.ts";
 import type { Kind } from "../schema/index.ts";
 
 /** What the record of a deploy tells of an environment that must not change while the cluster lives. */
@@ -66,7 +67,7 @@ export function recordedFacts(text: string): RecordedFacts {
 }
 
 function contractOfRecorded({ config_contract, talos_version }: z.output<typeof clusterSchema>): string | undefined {
-  if (config_contract) return config_contract;
+  if (config_contract && isContract(config_contract)) return config_contract;
   return talos_version ? contractOf({ talosVersion: talos_version }).toString() : undefined;
 }
 

@@ -156,6 +156,7 @@ workers: [{ count: 1, labels: { tier: front }, taints: { dedicated: "gpu:NoSched
     const plain = Object.keys(stackOf(withWorkers).resource.talosmith_cluster?.cluster ?? {});
     expect(plain).toEqual([
       "//",
+      "config_contract",
       "endpoint",
       "infrastructure_kind",
       "kubernetes_version",

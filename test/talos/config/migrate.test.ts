@@ -356,7 +356,7 @@ describe("random patches", () => {
         expect(changes).toEqual([]);
         expect(switchedOn.filter((id) => id !== "kernel-args-from-image")).toEqual([]);
         expect(
-          validateConfig(after, { mode: "metal", talos: TalosVersion.newestOf(target.contract) }).error,
+          validateConfig(after, { mode: "metal", talos: TalosVersion.newestOf(target.contract), local: true }).error,
         ).toBeUndefined();
         for (const text of moved) expect(migratePatch(patchNodes(text), [type], target).moved).toEqual([]);
       }),
