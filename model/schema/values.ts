@@ -32,7 +32,8 @@ function version(
   newestOf: (text: string) => string | undefined,
   example: string,
 ) {
-  const error = ({ input }: { readonly input?: unknown }) => `${noun}, such as ${newestOf(String(input)) ?? example}`;
+  const error = ({ input }: { readonly input?: unknown }) =>
+    `${noun}, such as ${(typeof input === "string" ? newestOf(input) : undefined) ?? example}`;
   return z.string({ error }).refine(accepts(parse), { error });
 }
 

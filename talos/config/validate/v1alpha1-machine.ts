@@ -10,7 +10,7 @@ import { clusterFindings, cniFindings } from "./v1alpha1-cluster.ts";
 
 export type Mode = "metal" | "cloud" | "container";
 
-/** Who judges, and where the config is for. */
+/** The release that judges, and the machine that the config is for. */
 interface Circumstances {
   readonly mode: Mode;
   readonly rules: ConfigRules;
