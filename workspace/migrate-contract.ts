@@ -94,7 +94,7 @@ export async function planMigration(
 function refuseWrongWay({ name, joins, cluster }: Environment, from: Contract, to: Contract): void {
   if (joins !== undefined)
     throw new TalosError("failed-precondition", `${name} takes its config contract from ${joins.name}`, {
-      hint: `Migrate that one, ${name} goes along: talosmith config migrate ${joins.name} --to ${to}`,
+      hint: `Migrate both with: talosmith config migrate ${joins.name} --to ${to}`,
     });
   if (to.compare(from) < 0)
     throw new TalosError(

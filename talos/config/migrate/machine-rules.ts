@@ -25,7 +25,7 @@ export const machineRules: readonly Rule[] = [
   ),
   rule("machine.install.legacyBIOSSupport", 14, () => "UnattendedInstallConfig does not have it"),
   rule("machine.install.bootloader", 14, () => nothing),
-  // The new form has it always on; what that means is told with the new defaults.
+  // Always on in the newer form: one of the new defaults.
   rule("machine.install.grubUseUKICmdline", 14, () => nothing),
 ];
 

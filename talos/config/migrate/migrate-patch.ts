@@ -144,7 +144,7 @@ class Migration {
     // Half of the operations would not mean half of the patch.
     if (left.length > 0) return node;
     if (node.commentBefore) piece.commentBefore = node.commentBefore;
-    this.#moved.push({ path: "the operations", offset: node.range?.[0], to: ["a piece of config"] });
+    this.#moved.push({ path: "RFC 6902 operations", offset: node.range?.[0], to: ["a piece of config"] });
     return piece;
   }
 
