@@ -94,7 +94,7 @@ export async function planMigration(
 function refuseWrongWay({ name, joins, cluster }: Environment, from: Contract, to: Contract): void {
   if (joins !== undefined)
     throw new TalosError("failed-precondition", `${name} takes its config contract from ${joins.name}`, {
-      hint: `Migrate that one, ${name} goes along: talosmith config migrate ${joins.name} --to ${to}`,
+      hint: `Migrate both with: talosmith config migrate ${joins.name} --to ${to}`,
     });
   if (to.compare(from) < 0)
     throw new TalosError(
@@ -289,15 +289,20 @@ class Migration {
 
   /** What Talos would not accept any more. */
   #refusals(pairs: readonly Pair[]): readonly string[] {
-    const talos = TalosVersion.parse(this.#place.environment.cluster.talosVersion);
-    const options = { mode: modeOf(this.#place.environment), installed: true, talos } as const;
+    const { environment } = this.#place;
+    const talos = TalosVersion.parse(environment.cluster.talosVersion);
+    const options = { mode: modeOf(environment), talos, installed: true } as const;
+    const errorsOf = ({ config }: RenderedMachine) =>
+      validateConfig(config, options).findings.flatMap(({ severity, document, path, message }) =>
+        severity === "error" ? [`${[document, path].filter(Boolean).join(" ")}: ${message}`.replace(/^: /, "")] : [],
+      );
     const found = new Map<string, string[]>();
     for (const { before, after } of pairs) {
-      const known = new Set(linesOf(validateConfig(before.config, options).error));
-      for (const line of linesOf(validateConfig(after.config, options).error))
-        if (!known.has(line)) found.set(line, [...(found.get(line) ?? []), after.name]);
+      const known = new Set(errorsOf(before));
+      for (const error of errorsOf(after))
+        if (!known.has(error)) found.set(error, [...(found.get(error) ?? []), after.name]);
     }
-    return [...found].map(([line, machines]) => `${line} (${namesOf(machines)})`);
+    return [...found].map(([error, machines]) => `${error} (${namesOf(machines)})`);
   }
 }
 
@@ -320,15 +325,6 @@ function inWords({ document, path, kind }: Change): string {
 function namesOf(machines: readonly string[]): string {
   const shown = machines.slice(0, 3).join(", ");
   return machines.length > 3 ? `${shown} and ${machines.length - 3} more` : shown;
-}
-
-/** Talos's list of errors, one to a line. */
-function linesOf(error: string | undefined): readonly string[] {
-  return (error ?? "")
-    .split("\n")
-    .map((line) => line.replace(/^\s*\*?\s*/, ""))
-    .filter((line) => line !== "" && !/^\d+ errors? occurred:$/.test(line))
-    .map((line) => line.replace(/^(v1alpha1\.Config: )?\d+ errors? occurred:\s*/, ""));
 }
 
 function modeOf({ kind }: Environment): Mode {

@@ -98,7 +98,7 @@ export class MovingPatches {
     const changes = new Map<number, readonly string[]>();
     const forControlPlanes: string[] = [];
     let target = this.#target;
-    // As it is on the disk: there a person looks for the lines that are told.
+    // As it is on the disk: reported lines are those of the file that a person sees.
     const items = listItems(this.#onDisk(list.file) ?? "", list.file, list.path) ?? [];
     for (const [index, item] of items.entries()) {
       const reference = referencedPatch(list, index, this.#onDisk);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Node } from "yaml";
-import { textAt } from "../document/value.ts";
+import { textAt, textsAt } from "../document/value.ts";
 import { findDocument } from "../placed-setting.ts";
 import { childAt, deletion, entriesOf, isDeletion, itemsOf, listOf, mapOf, text, textOf } from "./nodes.ts";
 import { type MigrationTarget, nothing, type Outcome, type Placement, type Rule, rule } from "./rules.ts";
@@ -11,6 +11,7 @@ const installer = "a machine takes it from its image";
 export const machineRules: readonly Rule[] = [
   rule("machine.network.hostname", 12, hostname),
   rule("machine.features.stableHostname", 12, stableHostname),
+  rule("machine.network.searchDomains", 12, searchDomains),
   rule("machine.network.extraHostEntries", 12, hosts),
   rule("machine.network.interfaces", 12, interfaces),
   rule("machine.registries.mirrors", 12, mirrors),
@@ -24,7 +25,7 @@ export const machineRules: readonly Rule[] = [
   ),
   rule("machine.install.legacyBIOSSupport", 14, () => "UnattendedInstallConfig does not have it"),
   rule("machine.install.bootloader", 14, () => nothing),
-  // The new form has it always on; what that means is told with the new defaults.
+  // Always on in the newer form: one of the new defaults.
   rule("machine.install.grubUseUKICmdline", 14, () => nothing),
 ];
 
@@ -48,6 +49,16 @@ function stableHostname(node: Node, { base }: MigrationTarget): Outcome | string
   if (isNamed) return nothing;
   if (textOf(node) !== "true") return "write a HostnameConfig document with auto: off and a name";
   return { placements: [{ kind, path: ["auto"], node: text("stable") }] };
+}
+
+/** A patch of the v1alpha1 document adds to the list, one of the document replaces it from 1.14 on. */
+function searchDomains(node: Node, { contract, base }: MigrationTarget): Outcome {
+  const [kind, path] = ["ResolverConfig", "searchDomains.domains"];
+  const known = contract.includes(14)
+    ? textsAt(findDocument(base.controlplane, { kind })?.section, path).map((domain) => text(domain))
+    : [];
+  const whole = isDeletion(node) || known.length === 0 ? node : listOf([...known, ...itemsOf(node)], node);
+  return { placements: [{ kind, path: path.split("."), node: whole }] };
 }
 
 function hosts(node: Node): Outcome | string {

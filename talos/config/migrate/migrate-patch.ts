@@ -76,11 +76,12 @@ export function afterPatch(
   const patched = (role: MachineType) => {
     if (!roles.includes(role)) return target.base[role];
     const own = role === "controlplane" ? [documents, controlPlane] : [documents];
+    const rules = configRules(target.contract);
     try {
       return patchDocuments(
         target.base[role],
-        own.map((nodes) => parsePatch(writeNodes(nodes), "the patch", configRules(target.contract))),
-        configRules(target.contract),
+        own.map((nodes) => parsePatch(writeNodes(nodes), "the patch", rules)),
+        rules,
       );
     } catch (error) {
       if (error instanceof TalosError) return target.base[role];
@@ -90,7 +91,7 @@ export function afterPatch(
   return { ...target, base: { controlplane: patched("controlplane"), worker: patched("worker") } };
 }
 
-const rules: readonly Rule[] = [...valueRules, ...kubernetesRules, ...machineRules];
+const moveRules: readonly Rule[] = [...valueRules, ...kubernetesRules, ...machineRules];
 
 interface Match {
   readonly rule: Rule;
@@ -115,7 +116,7 @@ class Migration {
     const { worker } = target.base;
     const base = roles.includes("controlplane") ? target.base : { controlplane: worker, worker };
     this.#target = { ...target, base };
-    this.#rules = rules.filter(({ since }) => target.contract.includes(since));
+    this.#rules = moveRules.filter(({ since }) => target.contract.includes(since));
   }
 
   run(): MigratedPatch {
@@ -143,7 +144,7 @@ class Migration {
     // Half of the operations would not mean half of the patch.
     if (left.length > 0) return node;
     if (node.commentBefore) piece.commentBefore = node.commentBefore;
-    this.#moved.push({ path: "the operations", offset: node.range?.[0], to: ["a piece of config"] });
+    this.#moved.push({ path: "RFC 6902 operations", offset: node.range?.[0], to: ["a piece of config"] });
     return piece;
   }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { Contract } from "../../version/index.ts";
+import type { Contract } from "../../version/index.ts";
 import type { YamlValue } from "../../yaml/index.ts";
 import type { ConfigDocument } from "../document/config-file.ts";
-import { isZero, textAt, valueAt } from "../document/value.ts";
+import { textAt, type Value, valueAt } from "../document/value.ts";
 import { findDocument, takeSetting } from "../placed-setting.ts";
 
 type Documents = readonly ConfigDocument[];
@@ -35,6 +35,7 @@ function take(documents: Documents, kind: string, path: string, name?: string): 
   if (found !== undefined) takeSetting(found.section, path);
 }
 
+const isUnset = (value: Value | undefined) => value === undefined || value === "" || value === 0;
 const ephemeral = "EPHEMERAL";
 const grub = "machine.install.grubUseUKICmdline";
 
@@ -70,8 +71,7 @@ export const newDefaults: readonly NewDefault[] = [
     document: "FilesystemTrimConfig",
     controlPlane: false,
     isSwitch: false,
-    isOn: (documents) =>
-      !isZero(at(documents, "FilesystemTrimConfig", "interval"), { kind: "scalar", scalar: "" }, Contract.newest()),
+    isOn: (documents) => !isUnset(at(documents, "FilesystemTrimConfig", "interval")),
     remove: (documents) => take(documents, "FilesystemTrimConfig", "interval"),
     // A patch cannot set the interval to zero: that counts as unset.
     off: () => [document("FilesystemTrimConfig", { $patch: "delete" })],

@@ -5,7 +5,6 @@ import { type ConfigDocument, cloneConfig, documentId } from "../document/config
 import { type Value, valueAt } from "../document/value.ts";
 import { MachineConfig } from "../machine-config.ts";
 import { findDocument, takeSetting } from "../placed-setting.ts";
-import { newestRules } from "../rules.ts";
 import { endpointHost, isBare, newDefaults } from "./new-defaults.ts";
 
 /** What a migration does to one machine's config. */
@@ -30,7 +29,7 @@ export function compareMeaning(before: MachineConfig, after: MachineConfig): Com
   const relevant = right.filter((document) => known.has(documentId(document)) || !isBare(document));
   const here = new Set(relevant.map(documentId));
   const kept = left.filter((document) => here.has(documentId(document)) || !isBare(document));
-  const changes = diffConfigs(MachineConfig.of(kept, newestRules), MachineConfig.of(relevant, newestRules));
+  const changes = diffConfigs(MachineConfig.of(kept, before.rules), MachineConfig.of(relevant, after.rules));
   return { changes: changes.filter(({ kind }) => kind !== "moved"), switchedOn };
 }
 

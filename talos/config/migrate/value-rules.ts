@@ -19,7 +19,7 @@ const secrets = new Set([
 const inSecretsFile = "it is one of the cluster's secrets: put it into the secrets file and remove it here";
 
 /** Decided by rules of their own. */
-const special = new Set(["cluster.apiServer.extraArgs"]);
+const special = new Set(["cluster.apiServer.extraArgs", "machine.network.searchDomains"]);
 
 /** Values that only have another place. */
 export const valueRules: readonly Rule[] = [
