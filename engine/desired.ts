@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type ClusterConfig, MachineConfig, type MachineConfigInput } from "../talos/config/index.ts";
+import { type ClusterConfig, MachineConfig, type MachineConfigInput, type PatchPlace } from "../talos/config/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import type { Contract, TalosVersion } from "../talos/version/index.ts";
 
@@ -16,6 +16,9 @@ export interface MachineSpec extends Omit<MachineConfigInput, "type" | "hostname
   /** Values of the META partition by key in decimal; an empty text takes a value away. @default none */
   readonly meta?: Readonly<Record<string, string>>;
 }
+
+/** Tells where a person wrote a setting of a patch; undefined where that is not known. */
+export type PatchOrigin = (place: PatchPlace) => string | undefined;
 
 /** How machines get their initial config. */
 export type ConfigSource = "api" | "user-data";
@@ -42,6 +45,8 @@ export interface ClusterSpec extends Omit<ClusterConfig, "clusterName" | "contra
   readonly trustOnFirstUse?: boolean;
   /** `user-data`: machines read their config from user-data or a seed, whenever they have none. @default api */
   readonly configSource?: ConfigSource;
+  /** Where a person wrote what a patch sets, such as `environments/lab.yaml:12`, for messages. @default it is not named */
+  readonly placeOf?: PatchOrigin;
   /** Machines that should leave the cluster: drained, out of etcd, reset, their Nodes deleted. @default none */
   readonly leaving?: readonly MachineSpec[];
 }
@@ -53,6 +58,8 @@ export interface DesiredMachine {
   readonly address: string;
   readonly fingerprint?: string;
   readonly config: MachineConfig;
+  /** The patches that are in it, in their order. Secret. @default none */
+  readonly patches?: readonly string[];
   /** Installer image that the config names, for upgrades. */
   readonly installImage: string;
   /** Device that the config installs to; absent where it selects one by other means. */
@@ -100,6 +107,8 @@ export interface DesiredCluster {
   /** Control planes first, each role sorted by name. */
   readonly machines: readonly DesiredMachine[];
   readonly leaving: readonly LeavingMachine[];
+  /** As in the spec. */
+  readonly placeOf?: PatchOrigin;
   /** Removing machines and destroying the cluster are refused. @default false */
   readonly deletionProtection?: boolean;
   /** Public, stable name of the Talos CA that the machines trust. */

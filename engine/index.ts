@@ -62,6 +62,7 @@ export {
   type ObservedMachine,
   schematicOf,
 } from "./observed.ts";
+export { configFindings } from "./plan/config-findings.ts";
 export { readsUserData } from "./plan/first-contact.ts";
 export { immutableFindings } from "./plan/immutable.ts";
 export { plan, planDestroy } from "./plan/plan.ts";

@@ -41,7 +41,7 @@ export {
 export type { MetalNetwork } from "./environment/metal.ts";
 export { metalPatches, staticAddress } from "./environment/metal-patches.ts";
 export { parseEnvironment } from "./environment/parse-environment.ts";
-export { type PatchList, patchLists, referencedPatch } from "./environment/patch-lists.ts";
+export { type PatchList, patchLists, placeOfPatch, referencedPatch } from "./environment/patch-lists.ts";
 export { formatPath } from "./environment/path.ts";
 export { formatSize } from "./environment/quantity.ts";
 export type { ReadFile } from "./environment/references.ts";

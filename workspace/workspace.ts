@@ -11,7 +11,7 @@ import {
   type MachineSpec,
   type Policy,
 } from "../engine/index.ts";
-import type { Environment } from "../model/index.ts";
+import { type Environment, fileReader, placeOfPatch } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import type { SecretsBundle } from "../talos/secrets/index.ts";
 import { ClientFiles } from "./client-files.ts";
@@ -151,9 +151,11 @@ export class Workspace implements EnvironmentOnDisk {
   ): Promise<ClusterSpec> {
     const secret = patches ?? (await this.#patches());
     // An app reads the file that is on the disk.
-    if (!goes && this.#isOnDisk && appCommand(this.root) !== undefined)
-      return stackSpec(this, addresses, { leaving, patches: secret });
-    return environmentSpec(this.environment, addresses, leaving, secret);
+    const spec =
+      !goes && this.#isOnDisk && appCommand(this.root) !== undefined
+        ? await stackSpec(this, addresses, { leaving, patches: secret })
+        : environmentSpec(this.environment, addresses, leaving, secret);
+    return { ...spec, placeOf: (place) => placeOfPatch(this.environment, fileReader(this.root), place) };
   }
 
   async #open(): Promise<DeployedCluster> {

@@ -7,6 +7,7 @@ import type { DesiredCluster, DesiredMachine } from "../desired.ts";
 import type { Finding } from "../events.ts";
 import type { MachineState, ObservedCluster } from "../observed.ts";
 import { componentVersions } from "./component-images.ts";
+import { configFindings } from "./config-findings.ts";
 import { bootstrapObstacle, mayInstall, untrusted } from "./first-contact.ts";
 import { immutableFindings, overlapFindings } from "./immutable.ts";
 import { endpointFindings, removalFindings } from "./kubernetes-findings.ts";
@@ -31,6 +32,7 @@ export function preflight(desired: DesiredCluster, observed: ObservedCluster): r
     ...removalFindings(desired),
     ...immutableFindings(desired, observed),
     ...overlapFindings(desired, observed),
+    ...configFindings(desired, observed),
     ...desired.machines.flatMap((machine) => {
       const state = observed.machines.get(machine.name)?.state;
       return state === undefined ? [] : machineFindings(desired, machine, state);

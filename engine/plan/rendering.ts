@@ -50,6 +50,7 @@ export class Rendering implements Renderable {
       trustOnFirstUse: _trust,
       configSource: _source,
       previousContract: _previous,
+      placeOf: _place,
       ...options
     } = spec;
     this.#spec = spec;
@@ -78,14 +79,15 @@ export class Rendering implements Renderable {
 
   #render({ name, role, address, fingerprint, meta, patches: own = [], ...input }: MachineSpec): DesiredMachine {
     const { patches, talosVersion } = this.#spec;
+    // The machine's own patches have the last word.
+    const all = [patches?.all, role === "controlplane" ? patches?.controlPlane : patches?.worker, own].flatMap(
+      (some) => some ?? [],
+    );
     const { config, facts } = generateConfigWithFacts(this.#config, this.#secrets, {
       ...input,
       type: role,
       hostname: name,
-      // The machine's own patches have the last word.
-      patches: [patches?.all, role === "controlplane" ? patches?.controlPlane : patches?.worker, own].flatMap(
-        (some) => some ?? [],
-      ),
+      patches: all,
     });
     const { installImage, installDisk, hostname, namesItself } = facts;
     // One that names itself was adopted with the name that it has.
@@ -101,6 +103,7 @@ export class Rendering implements Renderable {
       address,
       config,
       installImage: installImage ?? defaultInstallImage(talosVersion),
+      patches: all.filter((patch) => typeof patch === "string"),
       ...given({ fingerprint, installDisk, meta: Object.keys(meta ?? {}).length === 0 ? undefined : meta }),
     };
   }
@@ -109,7 +112,7 @@ export class Rendering implements Renderable {
 /** The cluster without configs: what can be said before there are secrets. */
 export function outlineOf(spec: ClusterSpec): DesiredCluster {
   const { name, endpoint, talosVersion, talosEndpoints, kubernetesVersion, cni, leaving = [] } = spec;
-  const { deletionProtection, trustOnFirstUse = false, configSource, contract, previousContract } = spec;
+  const { deletionProtection, trustOnFirstUse = false, configSource, contract, previousContract, placeOf } = spec;
   return {
     name,
     endpoint,
@@ -123,7 +126,13 @@ export function outlineOf(spec: ClusterSpec): DesiredCluster {
       ...given({ fingerprint, meta }),
     })),
     leaving: [...leaving].sort(byRoleAndName).map(({ name, role, address }) => ({ name, role, address })),
-    ...given({ talosEndpoints, configSource, previousContract, deletionProtection: deletionProtection || undefined }),
+    ...given({
+      talosEndpoints,
+      configSource,
+      previousContract,
+      placeOf,
+      deletionProtection: deletionProtection || undefined,
+    }),
     caFingerprint: "",
   };
 }

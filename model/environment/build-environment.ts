@@ -142,7 +142,8 @@ function kindOf({ infrastructure }: Data): Kind | undefined {
   return kindNames.find((known) => isData(infrastructure) && known === infrastructure.kind);
 }
 
-const patchText = (patch: unknown): string =>
+/** The YAML of a patch that a file has as a mapping or as text. */
+export const patchText = (patch: unknown): string =>
   typeof patch === "string" ? patch : stringify(patch, { sortMapEntries: true });
 
 function withPatchTexts<P extends { readonly patches: readonly unknown[] }>(pool: P) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { posix } from "node:path";
-import { type Data, dataAt, isData } from "../../talos/yaml/index.ts";
+import { lineOfKey, type PatchPlace } from "../../talos/config/index.ts";
+import { type Data, dataAt, isData, parseYaml } from "../../talos/yaml/index.ts";
+import { patchText } from "./build-environment.ts";
 import { type Environment, machinesOf, type Role } from "./environment.ts";
 import { environmentFile } from "./parse-environment.ts";
 import type { ReadFile } from "./references.ts";
@@ -64,6 +66,33 @@ export function referencedPatch(
 ): string | undefined {
   const item = dataAt(source(file, read)?.value, [...path, index]);
   return isData(item) && typeof item.configRef === "string" ? fileBeside(file, item.configRef) : undefined;
+}
+
+/** Where a person wrote what a patch sets: `environments/lab.yaml:12`. Undefined for patches that no file of these has. */
+export function placeOfPatch(environment: Environment, read: ReadFile, place: PatchPlace): string | undefined {
+  for (const { file, path } of patchLists(environment, read)) {
+    const layer = source(file, read);
+    const items = dataAt(layer?.value, path);
+    for (const [index, item] of (Array.isArray(items) ? items : []).entries()) {
+      const referenced = referencedPatch({ file, path }, index, read);
+      if (referenced !== undefined) {
+        if (read(referenced) === place.patch) return `${referenced}:${lineInText(place)}`;
+        continue;
+      }
+      const node = layer?.node([...path, index]);
+      if (node === undefined || patchText(item) !== place.patch) continue;
+      if (node.kind === "mapping") return `${file}:${lineOfKey(node, place.keys) ?? node.line}`;
+      // Behind `|` the text begins on the next line.
+      const isBlock = place.patch.trimEnd().includes("\n");
+      return `${file}:${isBlock ? node.line + lineInText(place) : node.line}`;
+    }
+  }
+  return undefined;
+}
+
+function lineInText({ patch, document, keys }: PatchPlace): number {
+  const node = parseYaml(patch, "patch")[document];
+  return (node && lineOfKey(node, keys)) ?? 1;
 }
 
 function fileBeside(file: string, reference: string): string {

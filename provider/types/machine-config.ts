@@ -71,7 +71,11 @@ export async function renderConfig(
   morePatches: readonly string[] = [],
 ): Promise<string> {
   const { generateMachineConfig } = await import("../../talos/config/index.ts");
-  const { name: clusterName, ...spec } = await clusterSpec({
+  const {
+    name: clusterName,
+    placeOf: _place,
+    ...spec
+  } = await clusterSpec({
     ...input,
     join: null,
     talos_endpoints: null,

@@ -14,6 +14,7 @@ export { generateConfigWithFacts, generateMachineConfig } from "./generate/machi
 export { MachineConfig } from "./machine-config.ts";
 export { type Authority, type MachineFacts, machineFacts, readMachineFacts } from "./machine-facts.ts";
 export { applyPatches, type Patch, parsePatch } from "./patch/apply.ts";
+export { lineOfKey, type PatchPlace, patchSetting } from "./patch/places.ts";
 export { type SecretInPatch, secretsInPatch } from "./patch/secrets-in-patch.ts";
 export { patchOfFile } from "./patch-file.ts";
 export { redactConfig, redacted } from "./redact.ts";
@@ -49,6 +50,6 @@ export {
 export { findTalosconfig, readTalosconfig, talosconfigPaths, writeTalosconfig } from "./talosconfig/file.ts";
 export type { ClientCredentials, TalosContext, Talosconfig } from "./talosconfig/talosconfig.ts";
 export { type Role, roles } from "./talosconfig/talosconfig.ts";
-export type { Finding } from "./validate/findings.ts";
+export type { Finding, Finding as ConfigFinding } from "./validate/findings.ts";
 export type { Mode } from "./validate/v1alpha1-machine.ts";
 export { type ValidateOptions, type ValidationResult, validateConfig } from "./validate/validate.ts";

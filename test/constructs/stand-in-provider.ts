@@ -73,6 +73,9 @@ function nestedAttribute(
   return { type, mode: modeOf(source), description: "", nested: { nesting, attributes }, stable: true };
 }
 
+/** Texts that others read and check. */
+const known: Readonly<Record<string, string>> = { availability_zone: "zone-1", config_contract: "v1.13" };
+
 function modeOf({ required, optional, computed }: SchemaAttribute): Attribute["mode"] {
   if (required) return "required";
   if (optional) return computed ? "defaulted" : "optional";
@@ -80,7 +83,7 @@ function modeOf({ required, optional, computed }: SchemaAttribute): Attribute["m
 }
 
 function standIn(type: Type, label: string, unique: string): unknown {
-  if (type.kind === "string") return label === "availability_zone" ? "zone-1" : `${label}-${unique}`;
+  if (type.kind === "string") return known[label] ?? `${label}-${unique}`;
   if (type.kind === "number") return 1;
   if (type.kind === "bool") return false;
   // What a load balancer was given, as far down as a stack looks.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, MachineSpec, Renderable, Step } from "../../../engine/index.ts";
+import type { DesiredCluster, Finding, MachineSpec, Renderable, Step } from "../../../engine/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import {
   type CreateRequest,
@@ -213,7 +213,19 @@ function withoutPatchFiles(state: ClusterState): ClusterState {
   return { ...state, machines: Object.fromEntries(machines) };
 }
 
-async function planCreate({ planned: wishes, config, client }: PlanRequest<Schema, Client>) {
+/** Before there is a machine. */
+const nothingObserved = { machines: new Map(), kubernetes: { kind: "unreachable", reason: "" } } as const;
+
+function refuseFindings(findings: readonly Finding[], diagnostics: Diagnostics): void {
+  for (const { message, hint = "" } of findings)
+    diagnostics.error({
+      summary: "The machines can't be changed like this",
+      detail: `${message}. ${hint}`,
+      path: path("machines"),
+    });
+}
+
+async function planCreate({ planned: wishes, config, client, diagnostics }: PlanRequest<Schema, Client>) {
   const contract = await plannedContract(config, null);
   const planned = { ...wishes, config_contract: contract };
   const known = withStandIns(planned);
@@ -226,8 +238,11 @@ async function planCreate({ planned: wishes, config, client }: PlanRequest<Schem
   // Also finds files that are missing now rather than in the middle of the apply.
   const input = await withPatchFiles(known.input, client);
   if (secrets === undefined) return { ...common, steps, ca_fingerprint: unknown };
-  // Rendering finds faulty patches now.
-  const { caFingerprint } = await renderCluster(input, secrets);
+  // Finds faulty patches, and what the machines would refuse, now.
+  const desired = await renderCluster(input, secrets);
+  const { configFindings } = await import("../../../engine/index.ts");
+  refuseFindings(configFindings(desired, nothingObserved), diagnostics);
+  const { caFingerprint } = desired;
   const hashes = await patchHashes(known.input, client, secrets);
   return { ...common, steps, ca_fingerprint: caFingerprint, patch_file_hashes: hashes };
 }
@@ -274,8 +289,7 @@ async function planUpdate(request: PlanRequest<Schema, Client>, prior: ClusterSt
   const remade = replacedMachines(prior, planned).length > 0;
   if (known === undefined || remade || !known.endpointKnown) return { ...settled, steps: unknown, changes: unknown };
   const { refused, steps, changes } = await planOfUpdate(prior, known.input, secrets, client);
-  for (const { message, hint = "" } of refused)
-    diagnostics.error({ summary: "Can't be changed", detail: `${message}. ${hint}`, path: path("machines") });
+  refuseFindings(refused, diagnostics);
   const news = changesOfFiles(prior, known.input, files);
   const all = { ...changes };
   for (const [machine, lines] of Object.entries(news)) all[machine] = [...(all[machine] ?? []), ...lines];

@@ -84,8 +84,18 @@ export async function clusterSpec(input: ClusterInput, leaving: readonly Machine
     kubernetesVersion: input.kubernetes_version,
     machines: machineSpecs(input.machines),
     leaving,
+    placeOf: ({ patch }) => patchPlace(input.machines, patch),
     ...withoutNulls({ talosEndpoints, trustOnFirstUse, configSource, previousContract }),
   };
+}
+
+/** The attribute that a patch is in; of those in files only the machine's config is known. */
+function patchPlace(machines: ClusterInput["machines"], patch: string): string | undefined {
+  for (const [name, { patches }] of Object.entries(machines)) {
+    const index = patches?.indexOf(patch) ?? -1;
+    if (index >= 0) return `machines["${name}"].patches[${index}]`;
+  }
+  return undefined;
 }
 
 /** Of a cluster or a membership; null where it is not set. */
@@ -250,11 +260,11 @@ export function policyOf({ rollout }: Pick<ClusterInput, "rollout">): Policy {
 }
 
 /** Stands for the control planes of another stack where nobody may be asked: while planning. */
-export const standInPlane: MachineSpec = {
+export const standInPlane = {
   name: "control-plane",
   role: "controlplane",
   address: "control-plane.invalid",
-};
+} as const satisfies MachineSpec;
 
 interface JoinWishes {
   readonly join: { readonly control_planes: readonly string[] } | null;

@@ -175,6 +175,19 @@ describe("the plan of a change", () => {
     expect(diagnostics.map(({ detail }) => detail)).toEqual([expect.stringMatching(message)]);
   });
 
+  test("refuses, before anything is touched, a config that the machines would not take", async () => {
+    const v1alpha1 = "machine:\n  kubelet:\n    extraArgs: { v: '2' }\n";
+    const worker = machine("worker", "10.0.0.2", { patches: [v1alpha1] });
+    const next = { ...base, talos_version: "v1.14.1", config_contract: "v1.14" };
+    const patched = { ...next, machines: { ...base.machines, "w-1": worker } };
+    const message =
+      /w-1: Talos v1\.14\.1 would refuse the config: v1alpha1 machine\.kubelet \(machines\["w-1"\]\.patches\[0\]\) and KubeletConfig: kubelet config is already set/;
+    for (const prior of [null, await applied(next)]) {
+      const { diagnostics } = await plan(patched, prior);
+      expect(diagnostics.map(({ detail }) => detail)).toEqual([expect.stringMatching(message)]);
+    }
+  });
+
   test("to a contract that keeps settings elsewhere tells in one line that they only move", async () => {
     const next = { ...base, talos_version: "v1.14.1" };
     const prior = await applied({ ...next, config_contract: "v1.13" });

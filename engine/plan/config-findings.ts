@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type ConfigFinding, patchSetting, validateConfig } from "../../talos/config/index.ts";
+import { isGiven } from "../../talos/given.ts";
+import type { DesiredCluster, DesiredMachine } from "../desired.ts";
+import type { Finding } from "../events.ts";
+import type { ObservedCluster } from "../observed.ts";
+import { configured } from "./quorum.ts";
+
+/**
+ * What machines would refuse of the configs that an apply sends them, by the rules of the Talos that will run them then.
+ * A config that a machine runs already, with that Talos, was accepted.
+ */
+export function configFindings(desired: DesiredCluster, observed: ObservedCluster): readonly Finding[] {
+  const refused = new Map<string, { readonly found: ConfigFinding; readonly machines: DesiredMachine[] }>();
+  for (const machine of desired.machines) {
+    const state = configured(observed.machines.get(machine.name));
+    const isRunning = state?.config?.text === machine.config.text;
+    if (machine.config.text === "" || (isRunning && state?.talosVersion === desired.talosVersion.toString())) continue;
+    // Whether there is something to install, and where, is asked of the machine itself.
+    const options = { mode: "cloud", talos: desired.talosVersion, installed: true } as const;
+    for (const found of validateConfig(machine.config, options).findings) {
+      if (found.severity !== "error") continue;
+      const key = [found.document, found.path, found.message].join("\n");
+      const known = refused.get(key) ?? { found, machines: [] };
+      refused.set(key, { ...known, machines: [...known.machines, machine] });
+    }
+  }
+  return [...refused.values()].map(({ found, machines }) => findingOf(desired, found, machines));
+}
+
+function findingOf(desired: DesiredCluster, found: ConfigFinding, machines: readonly DesiredMachine[]): Finding {
+  const { conflictsWith, message } = found;
+  const places = [found, conflictsWith].filter(isGiven);
+  const [first] = machines;
+  const set = places.map(({ document, path }) => {
+    const place = patchSetting(first?.patches ?? [], document, path);
+    const origin = place === undefined ? undefined : desired.placeOf?.(place);
+    return [document, path, origin && `(${origin})`].filter(Boolean).join(" ");
+  });
+  const names = machines.map(({ name }) => name).join(", ");
+  return {
+    severity: "error",
+    // A machine that is not there yet refuses it as well: the finding is about the config, whichever machine answers.
+    message: `${names}: Talos ${desired.talosVersion} would refuse the config: ${set.filter((text) => text !== "").join(" and ")}: ${message}`,
+    hint:
+      conflictsWith === undefined
+        ? "Correct the patch or setting that it comes from."
+        : "Remove it from one of the two places.",
+  };
+}

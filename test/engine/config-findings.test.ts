@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, test } from "vitest";
+import { type ClusterSpec, configFindings, desiredCluster, type ObservedCluster } from "../../engine/index.ts";
+import { Contract, TalosVersion } from "../../talos/version/index.ts";
+import { testSecrets } from "./fixture.ts";
+
+const nothing: ObservedCluster = { machines: new Map(), kubernetes: { kind: "unreachable", reason: "" } };
+
+function found(patch: string, { talos = "v1.14.1", contract = "v1.14", placeOf }: Options = {}) {
+  const spec: ClusterSpec = {
+    name: "c",
+    endpoint: "https://10.0.0.1:6443",
+    talosVersion: TalosVersion.parse(talos),
+    contract: Contract.parse(contract),
+    kubernetesVersion: "1.36.3",
+    machines: ["cp-1", "w-1", "w-2"].map((name, index) => ({
+      name,
+      role: index === 0 ? "controlplane" : "worker",
+      address: `10.0.0.${index + 1}`,
+    })),
+    patches: { worker: [patch] },
+    ...(placeOf === undefined ? {} : { placeOf }),
+  };
+  return configFindings(desiredCluster(spec, testSecrets()), nothing).map(({ message }) => message);
+}
+interface Options {
+  readonly talos?: string;
+  readonly contract?: string;
+  readonly placeOf?: NonNullable<ClusterSpec["placeOf"]>;
+}
+
+const kubelet = "machine:\n  kubelet:\n    extraArgs: { v: '2' }\n";
+
+describe("a config that the machine's Talos would refuse is found before anything is touched", () => {
+  test("a setting that two documents have, with both places and where the patch was written", () => {
+    expect(found(kubelet, { placeOf: ({ keys }) => `environments/c.yaml:12, ${keys.join(".")}` })).toEqual([
+      "w-1, w-2: Talos v1.14.1 would refuse the config: v1alpha1 machine.kubelet (environments/c.yaml:12, machine.kubelet) and KubeletConfig: kubelet config is already set in v1alpha1 config (.machine.kubelet)",
+    ]);
+  });
+
+  test.each([
+    ["the same patch where the contract keeps the setting there", kubelet, { contract: "v1.13" }],
+    ["on the Talos of that contract", kubelet, { talos: "v1.13.9", contract: "v1.13" }],
+    [
+      "the document where the contract has it",
+      "apiVersion: v1alpha1\nkind: KubeletConfig\nextraArgs: { v: '2' }\n",
+      {},
+    ],
+  ])("but not %s", (_, patch, options) => {
+    expect(found(patch, options)).toEqual([]);
+  });
+
+  test("a document that the Talos does not know yet", () => {
+    const patch = "apiVersion: v1alpha1\nkind: FilesystemTrimConfig\ninterval: 24h\n";
+    expect(found(patch, { talos: "v1.13.9", contract: "v1.13" })).toEqual([
+      expect.stringMatching(/^w-1, w-2: Talos v1\.13\.9 would refuse the config: FilesystemTrimConfig/),
+    ]);
+  });
+});
