@@ -29,7 +29,10 @@ export function configFindings(desired: DesiredCluster, observed: ObservedCluste
 }
 
 function findingOf(desired: DesiredCluster, found: ConfigFinding, machines: readonly DesiredMachine[]): Finding {
-  const { conflictsWith, message } = found;
+  const { conflictsWith } = found;
+  const message = found.message.startsWith(`${found.document}: `)
+    ? found.message.slice(found.document.length + 2)
+    : found.message;
   const places = [found, conflictsWith].filter(isGiven);
   const [first] = machines;
   const set = places.map(({ document, path }) => {

@@ -26,13 +26,16 @@ import {
 
 /** Everything that can be known to go wrong before anything has been changed. Pure. */
 export function preflight(desired: DesiredCluster, observed: ObservedCluster): readonly Finding[] {
+  const versions = versionFindings(desired);
+  // Machines would say of every component what is wrong with the Kubernetes version.
+  const isSupported = versions.every(({ severity }) => severity !== "error");
   return [
-    ...versionFindings(desired),
+    ...versions,
     ...endpointFindings(desired),
     ...removalFindings(desired),
     ...immutableFindings(desired, observed),
     ...overlapFindings(desired, observed),
-    ...configFindings(desired, observed),
+    ...(isSupported ? configFindings(desired, observed) : []),
     ...desired.machines.flatMap((machine) => {
       const state = observed.machines.get(machine.name)?.state;
       return state === undefined ? [] : machineFindings(desired, machine, state);

@@ -195,7 +195,9 @@ describe("before the first change", () => {
     ],
   ])("so is what stands in a document of its own, as %j", async (document, message) => {
     const modern = withConfig((config) => `${config}---\napiVersion: v1alpha1\nkind: ${document}`);
-    expect(errors(modern, await empty(modern))).toMatchObject([{ message: expect.stringContaining(message) }]);
+    expect(errors(modern, await empty(modern)).map((error) => error.message)).toContainEqual(
+      expect.stringContaining(message),
+    );
   });
 
   test("the endpoint's host must be in the certificate of the Kubernetes API", async () => {

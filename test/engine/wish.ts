@@ -66,6 +66,9 @@ function configText(role: string, name: string, kubernetes: string, options: Wis
     "version: v1alpha1",
     "machine:",
     `  type: ${role}`,
+    "  ca:",
+    "    crt: Y2E=",
+    ...(role === "controlplane" ? ["    key: a2V5"] : []),
     ...(installerInConfig ? ["  install:", `    image: ${installerOf(options)}`] : []),
     "  kubelet:",
     `    image: ghcr.io/siderolabs/kubelet:v${kubernetes}`,
@@ -86,6 +89,6 @@ function configText(role: string, name: string, kubernetes: string, options: Wis
     const [field, image] = line.split(": ");
     return [`  ${field}:`, `    image: registry.k8s.io/${image}:v${kubernetes}`];
   });
-  const cluster = ["cluster:", "  controlPlane:", "    endpoint: https://cp-1:6443", ...images];
-  return `${[...lines, ...(role === "controlplane" ? cluster : [])].join("\n")}\n`;
+  const cluster = ["cluster:", "  controlPlane:", "    endpoint: https://cp-1:6443"];
+  return `${[...lines, ...cluster, ...(role === "controlplane" ? images : [])].join("\n")}\n`;
 }
