@@ -2,11 +2,17 @@
 import type { ServiceState } from "../../talos/api/index.ts";
 import { oneLine } from "../../talos/plain-text.ts";
 
-/** What services of a machine that do not run report: `etcd: Failed to run pre stage …`; where none has an error, what they wait for. */
+/** States of a service that has not come up; what it does then may last, such as fetching its image. */
+const onItsWay: ReadonlySet<string> = new Set(["Waiting", "Preparing"]);
+
+/**
+ * What services of a machine that do not run report: `etcd: Failed to run pre stage …`. Where none has an error, the
+ * last event of those that are on their way.
+ */
 export function serviceErrors(services: readonly ServiceState[]): readonly string[] {
   const errors = services.flatMap((service) => named(service, lastError(service)));
   if (errors.length > 0) return errors;
-  return services.flatMap((service) => named(service, service.state === "Waiting" ? service.events.at(-1) : undefined));
+  return services.flatMap((service) => named(service, onItsWay.has(service.state) ? service.events.at(-1) : undefined));
 }
 
 type Event = ServiceState["events"][number];

@@ -31,7 +31,7 @@ describe("what services of a machine report", () => {
   test.each<[string, readonly ServiceState[], readonly string[]]>([
     ["nothing where they run", [service("etcd", "healthy", ...starting, started, wellAgain)], []],
     ["nothing where one without health checks runs", [service("dashboard", "unknown", ...starting, started)], []],
-    ["nothing where one only begins", [service("etcd", "unknown", ...starting)], []],
+    ["what one does that is on its way", [service("etcd", "unknown", ...starting)], ["etcd: Running pre state"]],
     ["nothing where one was stopped", [service("etcd", "unknown", ["Finished", "Service finished successfully"])], []],
     ["why one failed", [service("etcd", "unknown", ...starting, ["Failed", noImage])], [`etcd: ${noImage}`]],
     [
