@@ -74,18 +74,24 @@ export interface Machines {
   bootstrapManifests(machine: MachineTarget, signal?: AbortSignal): Promise<readonly ManifestObject[]>;
   /** What the health checks ask one machine beyond its state. Throws when it does not answer. */
   health(machine: MachineTarget, signal?: AbortSignal): Promise<MachineHealth>;
+  /** What services of the machine that do not run report, `etcd: Failed to …`. Throws when it does not answer. */
+  serviceErrors(machine: MachineTarget, signal?: AbortSignal): Promise<readonly string[]>;
   /** The admin kubeconfig, YAML. Secret. */
   kubeconfig(machine: MachineTarget, signal?: AbortSignal): Promise<string>;
   readonly kubernetes: Kubernetes;
   close(): void;
 }
 
+export interface ServiceHealth {
+  readonly state: string;
+  readonly healthy: boolean;
+  /** Its last error, else what the last health check said. */
+  readonly message: string;
+}
+
 export interface MachineHealth {
   /** By id, such as etcd and kubelet. */
-  readonly services: ReadonlyMap<
-    string,
-    { readonly state: string; readonly healthy: boolean; readonly message: string }
-  >;
+  readonly services: ReadonlyMap<string, ServiceHealth>;
   /** Bytes; absent when the machine does not tell. */
   readonly memory?: bigint;
   /** Bytes of Talos's partitions by volume, such as EPHEMERAL and STATE; empty in a container. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { EtcdMemberInfo, MachineStatus } from "../talos/api/index.ts";
 import type { MachineConfig } from "../talos/config/index.ts";
+import { schematicId } from "../talos/image/index.ts";
 import type { MachineRole } from "./desired.ts";
 
 export type { Stage as MachineStage } from "../talos/api/index.ts";
@@ -110,8 +111,15 @@ export function schematicOf(image: string): string | undefined {
   return /installer[a-z-]*\/([0-9a-f]{64})[:@]/.exec(image)?.[1];
 }
 
-/** True when the image names a schematic and the machine tells that it runs another one, or none. */
+/** The schematic that adds nothing to Talos. */
+const plainSchematic = schematicId({});
+
+/**
+ * True when the image names a schematic and the machine tells that it runs another one. A machine that runs none, as
+ * one in a container or from an image of one's own, lacks only what a schematic adds.
+ */
 export function runsOtherSchematic(image: string, { schematic }: Pick<ConfiguredMachine, "schematic">): boolean {
   const wanted = schematicOf(image);
-  return wanted !== undefined && schematic !== undefined && schematic !== wanted;
+  if (wanted === undefined || schematic === undefined) return false;
+  return (schematic || plainSchematic) !== wanted;
 }

@@ -55,6 +55,8 @@ export class StepContext {
   readonly #lease: LeaseKeeper | undefined;
   readonly #halted = new AbortController();
   readonly #reasons = new Map<string, string>();
+  /** Machines that did not answer as configured ones when they were last looked at. */
+  readonly #unasked = new Set<string>();
   readonly #targets: ReadonlyMap<string, MachineTarget>;
   readonly #desired: ReadonlyMap<string, DesiredMachine>;
 
@@ -88,8 +90,25 @@ export class StepContext {
   }
 
   /** One machine as it is now. */
-  inspect(name: string): Promise<MachineState> {
-    return this.machines.inspect(this.target(name), this.signal);
+  async inspect(name: string): Promise<MachineState> {
+    const state = await this.machines.inspect(this.target(name), this.signal);
+    if (state.kind === "configured") this.#unasked.delete(name);
+    else this.#unasked.add(name);
+    return state;
+  }
+
+  /** What services of a step's machine report that do not run: why it gets no further may be known to them alone. */
+  async #servicesOf({ kind, machine }: Step): Promise<string | undefined> {
+    if (kind === "gate" || kind === "pause" || this.#unasked.has(machine)) return undefined;
+    try {
+      const errors = await this.machines.serviceErrors(this.target(machine), this.signal);
+      return errors.length === 0 ? undefined : errors.map((error) => `service ${error}`).join("; ");
+    } catch (error) {
+      // The wait has a reason of its own; a machine that cannot be asked adds nothing to it.
+      const { code } = TalosError.from(error);
+      if (code === "canceled") throw error;
+      return undefined;
+    }
   }
 
   target(name: string): MachineTarget {
@@ -118,6 +137,7 @@ export class StepContext {
       what: step.sentence,
       machine: step.machine,
       onWaiting: (reason) => this.emit({ type: "waiting", message: reason, machine: step.machine, step }),
+      explain: () => this.#servicesOf(step),
       ...options,
     });
   }

@@ -15,6 +15,8 @@ export interface WaitOptions {
   readonly longestPause?: number;
   /** Told when the reason changes and at least every five seconds. */
   readonly onWaiting?: (reason: string) => void;
+  /** More about what takes long, added to the reason: asked with each sign of life after the first five seconds, and for the error. */
+  readonly explain?: () => Promise<string | undefined>;
   /** Who has been asked and has not answered, for a look that takes long. */
   readonly silence?: () => string | undefined;
 }
@@ -30,15 +32,17 @@ const shortestLook = 1000;
  * left alone.
  */
 export async function waitUntil(check: () => Promise<string | undefined>, options: WaitOptions): Promise<void> {
-  const { timing, signal, timeout, what, machine, onWaiting, silence, longestPause = 1000 } = options;
-  const deadline = timing.elapsed() + timeout;
+  const { timing, signal, timeout, what, machine, onWaiting, explain, silence, longestPause = 1000 } = options;
+  const begun = timing.elapsed();
+  const deadline = begun + timeout;
   let pause = firstPause;
   let told: { reason: string; at: number } | undefined;
-  const tell = (reason: string) => {
-    const now = timing.elapsed();
-    if (told !== undefined && told.reason === reason && now - told.at < heartbeat) return;
-    onWaiting?.(reason);
-    told = { reason, at: now };
+  const isDue = (reason: string) =>
+    told === undefined || told.reason !== reason || timing.elapsed() - told.at >= heartbeat;
+  const tell = (reason: string, whole = reason) => {
+    if (!isDue(reason)) return;
+    onWaiting?.(whole);
+    told = { reason, at: timing.elapsed() };
   };
   for (;;) {
     throwIfCanceled(signal);
@@ -52,15 +56,18 @@ export async function waitUntil(check: () => Promise<string | undefined>, option
       else reason = waitedFor;
     }
     if (reason === undefined) return;
-    tell(reason);
     const now = timing.elapsed();
+    // At first everything is on its way, and nothing has to be explained.
+    const more = now >= deadline || (now - begun >= heartbeat && isDue(reason)) ? await explain?.() : undefined;
+    const whole = more === undefined ? reason : `${reason}; ${more}`;
+    tell(reason, whole);
     if (now >= deadline) {
-      throw new TalosError("deadline-exceeded", `${what}: not done after ${describeDuration(timeout)}: ${reason}`, {
+      throw new TalosError("deadline-exceeded", `${what}: not done after ${describeDuration(timeout)}: ${whole}`, {
         ...given({ node: machine }),
         hint: "Mend the cause and run the same command again: it goes on from where the cluster is.",
       });
     }
-    await timing.sleep(Math.min(pause, Math.max(1, deadline - now)), signal);
+    await timing.sleep(Math.min(pause, Math.max(1, deadline - timing.elapsed())), signal);
     pause = Math.min(pause * 1.3, longestPause);
   }
 }

@@ -106,8 +106,9 @@ function serviceHealthy(id: string): Check {
   return everyControlPlane(({ services }) => {
     const service = services.get(id);
     if (service === undefined) return `service "${id}" is not there`;
-    if (service.state !== "Running") return `service "${id}" is in state ${service.state}, not Running`;
-    return service.healthy ? undefined : `service "${id}" is not healthy: ${service.message}`;
+    const { state, healthy, message } = service;
+    if (state !== "Running") return `service "${id}" is in state ${state}, not Running${message && `: ${message}`}`;
+    return healthy ? undefined : `service "${id}" is not healthy: ${message}`;
   });
 }
 

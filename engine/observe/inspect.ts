@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import { connect, type Probe, parseAddress, probe, type TalosClient } from "../../talos/api/index.ts";
+import {
+  connect,
+  type Probe,
+  parseAddress,
+  probe,
+  type ServiceState,
+  type TalosClient,
+} from "../../talos/api/index.ts";
 import { MachineConfig, observedRules } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { oneLine } from "../../talos/plain-text.ts";
 import { undefinedIf, unreachable } from "../failures.ts";
-import type { MachineHealth, MachineTarget } from "../machines.ts";
+import type { MachineHealth, MachineTarget, ServiceHealth } from "../machines.ts";
 import { type ConfiguredMachine, type MachineEtcd, type MachineState, schematicOf } from "../observed.ts";
+import { lastError } from "./service-errors.ts";
 
 const deadline = 5000;
 
@@ -257,11 +265,16 @@ export async function machineHealth(
     machine.role === "controlplane" ? client.staticPods(options) : [],
   ]);
   return {
-    services: new Map(services.map(({ id, state, healthy, message }) => [id, { state, healthy, message }])),
+    services: new Map(services.map((service) => [service.id, serviceHealth(service)])),
     ...given({ memory }),
     volumes: volumes ?? new Map(),
     inContainer: version.platform === "container",
     diagnostics: diagnostics ?? [],
     staticPods,
   };
+}
+
+function serviceHealth(service: ServiceState): ServiceHealth {
+  const { state, healthy, message } = service;
+  return { state, healthy, message: lastError(service)?.message ?? message };
 }

@@ -12,6 +12,7 @@ import type { MachineState } from "../observed.ts";
 import { untrusted } from "../plan/first-contact.ts";
 import { kubernetesCredentials, talosCredentials } from "./credentials.ts";
 import { inspectMachine, inspectThrough, machineHealth } from "./inspect.ts";
+import { serviceErrors } from "./service-errors.ts";
 import { connectControlPlanes } from "./through-control-planes.ts";
 
 /** Where a cluster's machines and its Kubernetes answer. */
@@ -159,6 +160,9 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
     },
     bootstrapManifests: (machine, signal) => clientOf(machine).bootstrapManifests(call(signal)),
     health: (machine, signal) => machineHealth(machine, clientOf(machine), signal),
+    async serviceErrors(machine, signal) {
+      return serviceErrors(await clientOf(machine).serviceList({ deadline: 2000, ...call(signal) }));
+    },
     kubeconfig: (machine, signal) => clientOf(machine).kubeconfig(call(signal)),
     close() {
       for (const client of clients.values()) client.close();

@@ -78,9 +78,10 @@ export function buildEnvironment(input: BuildInput): Environment {
 
 /** Each section, or its defaults when it has faults, so that the others are still checked against each other. */
 function checkSections({ data, layers, faults }: BuildInput, workersOnly: boolean) {
+  const kind = kindOf(data);
   const failed = new Set<string>();
   const section = <T extends z.ZodType>(name: string, schema: T, value = data[name]): z.output<T> | undefined => {
-    const result = check(schema, value, [name], layers, faults);
+    const result = check(schema, value, [name], { kind, layers, faults });
     if (result === undefined && value !== undefined) failed.add(name);
     return result;
   };
@@ -90,7 +91,6 @@ function checkSections({ data, layers, faults }: BuildInput, workersOnly: boolea
       return [name, section(name, schema, value) ?? schema.parse(nothing)];
     }),
   ) as { readonly [Name in keyof typeof sections]: z.output<(typeof sections)[Name]> };
-  const kind = kindOf(data);
   const schema = kind === undefined ? anyKind : kinds[kind];
   const infrastructure = section("infrastructure", schema.infrastructure);
   // Machines of a metal environment say themselves what they are.
@@ -138,7 +138,7 @@ function requireControlPlane(data: Data, workersOnly: boolean, layers: Layers, f
 }
 
 /** The kind, unless it is unknown; that was found before. */
-function kindOf({ infrastructure }: Data): Kind | undefined {
+export function kindOf({ infrastructure }: Data): Kind | undefined {
   return kindNames.find((known) => isData(infrastructure) && known === infrastructure.kind);
 }
 

@@ -13,9 +13,10 @@ import {
   violationsOf,
 } from "../rules/index.ts";
 import { type Kind, kinds, sections } from "../schema/index.ts";
-import { issuesOf, unwrapped } from "./check.ts";
+import { issuesOf } from "./check.ts";
 import type { Environment } from "./environment.ts";
 import { formatFound, formatPath } from "./path.ts";
+import { unwrapped } from "./schema-places.ts";
 import type { Path } from "./yaml-source.ts";
 
 /** Parts of an environment, with amounts as numbers. */

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import * as z from "zod";
+import type * as z from "zod";
 import { nearestWord } from "../../talos/nearest-word.ts";
 import { newestKubernetesOf, newestTalosOf } from "../../talos/version/index.ts";
 import { dataAt } from "../../talos/yaml/index.ts";
+import type { Kind } from "../schema/index.ts";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
 import { formatFound } from "./path.ts";
+import { keysAt, kindsWith, placesOf, requiredOf, schemaAt } from "./schema-places.ts";
 import type { Path } from "./yaml-source.ts";
 
 type Issue = z.core.$ZodIssue;
@@ -48,6 +50,13 @@ export function issuesOf(
   }));
 }
 
+export interface CheckContext {
+  /** Of the environment, for where a key that is not known here belongs; undefined when it is unknown. */
+  readonly kind: Kind | undefined;
+  readonly layers: Layers;
+  readonly faults: Fault[];
+}
+
 /**
  * Checks `value`, which stands at `path`, and adds a fault for everything wrong with it. Where nothing is wrong but
  * keys that nobody knows, the rest is given back, so that it can be held against the rules as well.
@@ -56,12 +65,11 @@ export function check<T extends z.ZodType>(
   schema: T,
   value: unknown,
   path: Path,
-  layers: Layers,
-  faults: Fault[],
+  { kind, layers, faults }: CheckContext,
 ): z.output<T> | undefined {
   const result = schema.safeParse(value, { error: noun, reportInput: true });
   if (result.success) return result.data;
-  for (const issue of result.error.issues) faults.push(...fromIssue(issue, schema, path, layers));
+  for (const issue of result.error.issues) faults.push(...fromIssue(issue, schema, path, { kind, layers }));
   return schema.safeParse(withoutUnknown(value, result.error.issues)).data;
 }
 
@@ -76,12 +84,17 @@ function withoutUnknown(value: unknown, issues: readonly Issue[]): unknown {
   return copy;
 }
 
-function fromIssue(issue: Issue, schema: z.ZodType, base: Path, layers: Layers): Fault[] {
+function fromIssue(
+  issue: Issue,
+  schema: z.ZodType,
+  base: Path,
+  { kind, layers }: Pick<CheckContext, "kind" | "layers">,
+): Fault[] {
   const inner = issue.path.map((step) => (typeof step === "number" ? step : String(step)));
   const path = [...base, ...inner];
   if (issue.code === "unrecognized_keys") {
-    const known = knownKeys(schema, inner);
-    return issue.keys.map((key) => unknownKey(layers, [...path, key], known));
+    const known = keysAt(schema, inner);
+    return issue.keys.map((key) => unknownKey({ kind, layers }, [...path, key], known));
   }
   if (issue.code === "invalid_key") {
     const expected = issue.issues[0]?.message ?? issue.message;
@@ -92,24 +105,35 @@ function fromIssue(issue: Issue, schema: z.ZodType, base: Path, layers: Layers):
   // A number as it is written: 1.10 means more than the 1.1 that it is read as.
   const written = node?.kind === "scalar" ? node.text : undefined;
   const found = (typeof issue.input === "number" ? written : undefined) ?? formatFound(issue.input);
-  const hint = versionHint(String(path.at(-1)), written) ?? hintFor(issue, found);
+  const key = String(path.at(-1));
+  const missing = issue.input === undefined ? requiredOf(schemaAt(schema, inner)) : undefined;
+  const hint = missing === undefined ? (versionHint(key, written) ?? hintFor(issue, found)) : `Add ${key}: ${missing}.`;
   return [layers.fault(path, { found, expected: issue.message, hint })];
 }
 
-/** A key that the schema does not have. */
-export function unknownKey(layers: Layers, path: Path, known: readonly string[]): Fault {
+/** A key that the schema does not have there. */
+export function unknownKey(
+  { kind, layers }: Pick<CheckContext, "kind" | "layers">,
+  path: Path,
+  known: readonly string[],
+): Fault {
   const key = String(path.at(-1));
-  const near = nearestWord(key, known);
-  return layers.fault(
-    path,
-    {
-      found: `the key ${key}`,
-      expected: known.length === 0 ? "no such key" : `one of ${[...known].sort().join(", ")}`,
-      hint: near === undefined ? "Remove it, or move it to where it belongs." : `Did you mean ${near}?`,
-    },
-    { part: "key" },
-  );
+  const expected = known.length === 0 ? "no such key" : `one of ${[...known].sort().join(", ")}`;
+  return layers.fault(path, { found: `the key ${key}`, expected, hint: keyHint(path, known, kind) }, { part: "key" });
 }
+
+/** A key that another kind has here, or this kind elsewhere, is no misspelling of one that is known here. */
+function keyHint(path: Path, known: readonly string[], kind: Kind | undefined): string {
+  const key = String(path.at(-1));
+  const others = kindsWith(path);
+  if (others.length > 0) return `${key} is for infrastructure of kind ${either(others)}. Remove it.`;
+  const places = placesOf(key, kind);
+  if (places.length > 0) return `${key} goes under ${either(places)}.`;
+  const near = nearestWord(key, known);
+  return near === undefined ? "Remove it, or move it to where it belongs." : `Did you mean ${near}?`;
+}
+
+const either = (words: readonly string[]) => words.join(", ").replace(/, ([^,]*)$/, " or $1");
 
 const changeIt = "Change the value to what is expected.";
 
@@ -150,21 +174,4 @@ function unitHint(expected: string, input: unknown): string | undefined {
     return `${why}: ${amount}${letter}iB.`;
   }
   return unit === "" ? `Add the unit: ${amount}m, for minutes.` : undefined;
-}
-
-/** Without what says that it may be left out, and what it is then. */
-export function unwrapped(schema: unknown): unknown {
-  const isOptional =
-    schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
-  return isOptional ? unwrapped(schema.unwrap()) : schema;
-}
-
-/** The keys that the schema has at a place inside of it; empty when that cannot be told. */
-function knownKeys(schema: z.ZodType, path: Path): readonly string[] {
-  let current = unwrapped(schema);
-  for (const step of path) {
-    if (current instanceof z.ZodArray && typeof step === "number") current = unwrapped(current.element);
-    else if (current instanceof z.ZodObject) current = unwrapped(current.shape[String(step)]);
-  }
-  return current instanceof z.ZodObject ? Object.keys(current.shape) : [];
 }

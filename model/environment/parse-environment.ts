@@ -4,7 +4,7 @@ import { Contract } from "../../talos/version/index.ts";
 import { type Data, isData } from "../../talos/yaml/index.ts";
 import { isContract } from "../cluster-rules.ts";
 import { environmentName, sections } from "../schema/index.ts";
-import { buildEnvironment } from "./build-environment.ts";
+import { buildEnvironment, kindOf } from "./build-environment.ts";
 import { unknownKey } from "./check.ts";
 import type { Environment } from "./environment.ts";
 import { EnvironmentError, type Fault } from "./fault.ts";
@@ -44,10 +44,10 @@ function parseJoining(name: string, read: ReadFile, joining: readonly string[], 
   if (own === undefined || faults.length > 0) throw new EnvironmentError(name, faults);
 
   const layers = new Layers(own, base === undefined ? [] : [base]);
-  for (const key of [own, base].flatMap((source) => Object.keys((source?.value ?? {}) as Data)))
-    if (!topLevelKeys.includes(key)) faults.push(unknownKey(layers, [key], topLevelKeys));
-
   const merged = mergeWithKnownKind((base?.value ?? {}) as Data, own.value as Data, layers, faults);
+  const kind = kindOf(merged);
+  for (const key of [own, base].flatMap((source) => Object.keys((source?.value ?? {}) as Data)))
+    if (!topLevelKeys.includes(key)) faults.push(unknownKey({ kind, layers }, [key], topLevelKeys));
   const joins = joinedEnvironment([...joining, name], merged, { read, layers, faults, options });
   const data = resolveReferences(merged, { read, layers, faults });
   const recorded = {

@@ -29,6 +29,7 @@ const timed = <K extends string>(kind: K) => z.strictObject({ kind: z.literal(ki
  * - `never-back`: the next time it goes down it stays down
  * - `component-not-ready`: a component of Kubernetes on a control plane runs and never becomes ready; with `version`, only
  *   that version of it
+ * - `service-fails`: a service of Talos that does not run yet cannot start, and says `message`
  * - `bad-boot`: an upgraded system does not come up; the boot loader goes back to the previous one
  */
 const schema = z.discriminatedUnion("kind", [
@@ -53,6 +54,7 @@ const schema = z.discriminatedUnion("kind", [
     version: z.string().exactOptional(),
     ...common,
   }),
+  z.strictObject({ kind: z.literal("service-fails"), service: z.string(), message: z.string(), ...common }),
 ]);
 
 export type Fault = Readonly<z.infer<typeof schema>>;

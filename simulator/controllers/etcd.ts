@@ -24,7 +24,7 @@ import {
   withMachine,
   without,
 } from "../machine/world.ts";
-import { clusterOf, configOf, hostnameOf, isControlPlane, machinesOf } from "./membership.ts";
+import { clusterOf, configOf, failureOf, hostnameOf, isControlPlane, machinesOf } from "./membership.ts";
 import { restart } from "./power.ts";
 
 /** Control planes join the etcd of their cluster by themselves, one learner at a time; a graceful reset leaves it. */
@@ -41,6 +41,7 @@ function join(world: World, machine: Machine, moment: Moment): World {
   if (machine.disk.etcd !== undefined || machine.stopped.includes("etcd") || !isHealthy(machine.services.cri))
     return world;
   if (cluster?.etcd === undefined || !isServing(world, cluster)) return world;
+  if (failureOf(machine, "etcd", moment.now) !== undefined) return world;
   // etcd takes one learner at a time.
   if (cluster.etcd.members.some((member) => member.learner)) return world;
   const member = newMember(machine, hostnameOf(machine), true, moment);

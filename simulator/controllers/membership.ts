@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isServing } from "../machine/etcd.ts";
+import { faultOf } from "../machine/fault.ts";
 import { isHealthy, isUp } from "../machine/life.ts";
 import { type NodeConfig, partialHostname, readNodeConfig } from "../machine/node-config.ts";
 import { type Cluster, type Machine, type World, withCluster } from "../machine/world.ts";
@@ -42,6 +43,15 @@ export function componentWorks(machine: Machine, component: string, now: number)
       fault.component === component &&
       (fault.until === undefined || now < fault.until) &&
       (fault.version === undefined || machine.components[component]?.image.endsWith(`:v${fault.version}`)),
+  );
+}
+
+/** The fault that keeps a service of the machine from starting. */
+export function failureOf({ faults }: Machine, service: string, now: number) {
+  return faultOf(
+    faults.filter((fault) => fault.kind === "service-fails" && fault.service === service),
+    "service-fails",
+    now,
   );
 }
 

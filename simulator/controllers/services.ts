@@ -4,7 +4,7 @@ import { emit } from "../machine/events.ts";
 import { isHealthy, isUp, type ServiceStage, type ServiceState } from "../machine/life.ts";
 import type { Controller, Moment } from "../machine/timings.ts";
 import { type Machine, mapMachines, type World } from "../machine/world.ts";
-import { clusterOf, configOf, trustdReachable } from "./membership.ts";
+import { clusterOf, configOf, failureOf, trustdReachable } from "./membership.ts";
 
 interface Definition {
   readonly id: string;
@@ -84,7 +84,7 @@ function start(world: World, machine: Machine, definition: Definition, moment: M
   const { now } = moment;
   const state = machine.services[definition.id];
   if ((state?.startAt ?? 0) > now) return machine;
-  const obstacle = obstacleOf(world, machine, definition.id);
+  const obstacle = obstacleOf(world, machine, definition.id, now);
   if (obstacle !== undefined) {
     if (state?.stage === obstacle.stage && state.lastMessage === obstacle.message) return machine;
     return put(machine, definition.id, enter(state, obstacle.stage, obstacle.message, now), now);
@@ -103,8 +103,15 @@ function start(world: World, machine: Machine, definition: Definition, moment: M
   return put(machine, definition.id, { ...running, health: "unknown", pid, healthyAt }, now);
 }
 
-function obstacleOf(world: World, machine: Machine, id: string): { stage: ServiceStage; message: string } | undefined {
+function obstacleOf(
+  world: World,
+  machine: Machine,
+  id: string,
+  now: number,
+): { stage: ServiceStage; message: string } | undefined {
   const config = configOf(machine);
+  const fault = failureOf(machine, id, now);
+  if (fault !== undefined) return { stage: "Failed", message: fault.message };
   if (id === "apid" && config?.type === "worker" && !trustdReachable(world, config)) {
     return { stage: "Waiting", message: "Waiting for api certificates" };
   }

@@ -46,7 +46,10 @@ export interface ServiceState {
   readonly state: string;
   readonly healthy: boolean;
   readonly healthUnknown: boolean;
+  /** Of the last health check. */
   readonly message: string;
+  /** The last ones that the machine has kept, oldest first. */
+  readonly events: readonly { readonly state: string; readonly message: string }[];
 }
 
 /** After which a config in mode try is taken back. */
@@ -104,12 +107,13 @@ export function machineCalls(transport: Transport) {
       return Buffer.from(reply.talosconfig).toString("utf8");
     },
     async serviceList(options: CallOptions = {}): Promise<ServiceState[]> {
-      return (await ask(transport, service.serviceList, {}, options)).services.map(({ id, state, health }) => ({
+      return (await ask(transport, service.serviceList, {}, options)).services.map(({ id, state, health, events }) => ({
         id,
         state,
         healthy: health?.healthy ?? false,
         healthUnknown: health?.unknown ?? true,
         message: health?.lastMessage ?? "",
+        events: (events?.events ?? []).map(({ state, msg }) => ({ state, message: msg })),
       }));
     },
     /** `action`: what is done to the service; returns the machine's sentence about it. */

@@ -53,6 +53,24 @@ describe("bringing a cluster up", () => {
     expect(reasons).toContain("its Kubernetes node has not registered yet");
   });
 
+  test("tells what the services of a machine report while it is waited for, and in the error", async () => {
+    const desired = wish({ controlPlanes: ["cp-1"], workers: [] });
+    const events: ClusterEvent[] = [];
+    const { world, apply } = lab(desired);
+    world.sickVersions.add("v1.13.9");
+    world.serviceErrors.set("cp-1", ["etcd: Failed to run pre stage", "kubelet: Waiting for time sync"]);
+    const said =
+      "its Kubernetes node is not ready yet; service etcd: Failed to run pre stage; service kubelet: Waiting for time sync";
+    await expect(apply(desired, { events: (event) => events.push(event) })).rejects.toMatchObject({
+      code: "deadline-exceeded",
+      message: expect.stringContaining(said),
+    });
+    const reasons = events.filter(({ step }) => step?.id === "join-kubernetes/cp-1").map(({ message }) => message);
+    // At first it is on its way like any other.
+    expect(reasons).toEqual(expect.arrayContaining(["its Kubernetes node is not ready yet", said]));
+    expect(reasons.indexOf("its Kubernetes node is not ready yet")).toBeLessThan(reasons.indexOf(said));
+  });
+
   test.each(["cp-3", "w-2"])("fails with the machine and the reason when %s never answers", async (name) => {
     const desired = wish();
     const { world, apply } = lab(desired);

@@ -158,6 +158,19 @@ describe("trouble with machines, over real sockets", () => {
     await lab.destroy({ ...before, endpoint });
   });
 
+  test("that stays: where etcd cannot start, the error has the service's own words", async () => {
+    const message = "Failed to run pre stage: failed to pull image: not found";
+    await trouble("cp-1", { kind: "service-fails", service: "etcd", message });
+    const desired = await lab.desired(["cp-1"]);
+    const wished = { ...desired, endpoint: `https://${desired.machines[0]?.address}:6443` };
+    await expect(lab.apply(wished, { timeouts: { step: 4000, reachable: 60_000 } })).rejects.toMatchObject({
+      node: "cp-1",
+      message: expect.stringContaining(`etcd is starting; service etcd: ${message}`),
+    });
+    await trouble("cp-1");
+    await lab.apply(wished);
+  });
+
   test("that stays: a new API server that never becomes ready goes to one control plane only, and can be rolled back", async () => {
     const component = "kube-apiserver";
     for (const name of ["cp-2", "cp-3"]) await lab.create(name);

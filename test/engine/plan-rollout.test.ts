@@ -6,6 +6,7 @@ import { pauseIds, splitCanaries } from "../../engine/plan/plan-caution.ts";
 import { planWorkers, workerLanes } from "../../engine/plan/plan-rollout.ts";
 import { defaultPolicy, type Policy, unavailableLimit } from "../../engine/policy.ts";
 import { MachineConfig } from "../../talos/config/index.ts";
+import { schematicId } from "../../talos/image/index.ts";
 import { type Difference, each, found, told, unreachable } from "./found.ts";
 import { wish } from "./wish.ts";
 
@@ -153,6 +154,20 @@ describe("a new Talos", () => {
     expect(upgrades(wish({ ...small, schematic: "a" }), { machines })).toEqual([
       `w-1 v1.13.9 v1.13.9 factory.talos.dev/metal-installer/${"a".repeat(64)}:v1.13.9`,
     ]);
+  });
+
+  const plain = schematicId({});
+  test.each([
+    ["nothing is added to the image and the machine reports no schematic", plain, "", []],
+    ["the machine does not answer which one it runs", "a".repeat(64), undefined, []],
+    ["it runs the plain schematic, and nothing is added to the image", plain, plain, []],
+    ["something is added to the image and the machine reports no schematic", "a".repeat(64), "", ["cp-1"]],
+    ["it runs extensions that are no longer asked for", plain, "a".repeat(64), ["cp-1"]],
+  ])("of the schematic: %s", (_case, asked, schematic, expected) => {
+    const desired = wish({ controlPlanes: ["cp-1"], workers: [], schematic: asked });
+    const machines = { "cp-1": schematic === undefined ? {} : { schematic } };
+    const steps = plan(desired, found(desired, { machines }), defaultPolicy);
+    expect(steps.filter(({ kind }) => kind === "upgrade-talos").map(({ machine }) => machine)).toEqual(expected);
   });
 
   test("is never an older one", () => {

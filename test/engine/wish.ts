@@ -9,7 +9,7 @@ export interface Wish {
   readonly leaving?: readonly string[];
   readonly talos?: string;
   readonly kubernetes?: string;
-  /** A letter, of which the image factory's id is made. */
+  /** The image factory's id, or a letter of which one is made. */
   readonly schematic?: string;
   /** A value in a field that takes effect at once. */
   readonly sysctl?: string;
@@ -56,7 +56,8 @@ const talosOf = ({ talos = "v1.13.9" }: Wish) => talos;
 function installerOf(options: Wish): string {
   const factory = "factory.talos.dev/metal-installer";
   const { schematic } = options;
-  const repository = schematic === undefined ? "ghcr.io/siderolabs/installer" : `${factory}/${schematic.repeat(64)}`;
+  const repository =
+    schematic === undefined ? "ghcr.io/siderolabs/installer" : `${factory}/${schematic.padEnd(64, schematic)}`;
   return `${repository}:${talosOf(options)}`;
 }
 

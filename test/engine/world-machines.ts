@@ -169,6 +169,10 @@ export function worldMachines(world: World): Machines {
             : pods.map((name) => ({ name: `kube-system/${name}-${target.name}`, ready: etcd?.healthy === true })),
       };
     },
+    async serviceErrors(target) {
+      world.configured(target);
+      return world.serviceErrors.get(target.name) ?? [];
+    },
     async kubeconfig(target) {
       world.configured(target);
       return `kubeconfig from ${target.name}`;

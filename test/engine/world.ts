@@ -65,6 +65,8 @@ export class World {
   proxyVersion: string | undefined;
   /** What machines have to complain about. */
   readonly diagnostics = new Map<string, readonly string[]>();
+  /** What services of machines report that do not run. */
+  readonly serviceErrors = new Map<string, readonly string[]>();
   /** Set while the whole cluster is being destroyed on purpose. */
   destroying = false;
   maxUnavailable = 1;

@@ -19,6 +19,7 @@ const written: Readonly<Record<FaultKind, string>> = {
   "never-back": "never-back",
   "bad-boot": "bad-boot",
   "component-not-ready": '{"kind":"component-not-ready","component":"kube-scheduler","version":"1.36.5"}',
+  "service-fails": '{"kind":"service-fails","service":"etcd","message":"Failed to run pre stage: not found"}',
 };
 
 describe("a fault as a person writes it", () => {
