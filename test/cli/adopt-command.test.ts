@@ -4,11 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { registerPlan, registerUp } from "../../cli/commands/lifecycle.ts";
+import { registerPlan, registerUp, registerUpgrade } from "../../cli/commands/lifecycle.ts";
 import { registerAdopt } from "../../cli/commands/project.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
+import type { DesiredCluster } from "../../engine/index.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
-import { encodeTalosconfig, generateTalosconfig } from "../../talos/config/index.ts";
+import { configChange, encodeTalosconfig, generateTalosconfig } from "../../talos/config/index.ts";
 import { encodeSecrets } from "../../talos/secrets/index.ts";
 import { testSecrets } from "../engine/fixture.ts";
 import { type SimulatedLab, simulatedLab } from "../engine/simulated-cluster.ts";
@@ -91,6 +92,9 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
     );
     const text = readFileSync(at("environments/taken.yaml"), "utf8");
     expect(text).toContain("kind: metal");
+    expect(text).toContain(`configContract: ${/v1\.\d+/.exec(talos)?.[0]}\n`);
+    // The usual installer follows from the version, so that a newer version is all that an upgrade needs.
+    expect(text).not.toContain("installImage");
     expect(text).toContain("tier: web");
     expect(text).not.toMatch(/PRIVATE KEY|LS0tLS1/);
     // What is secret in the configs lies apart; who pulls is none of it.
@@ -166,4 +170,81 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
       "no secrets bundle",
     );
   });
+});
+
+/** Clusters that talosctl has upgraded: their configs, installer and all, are what they were before. */
+describe.each([
+  { talos: "v1.14.1", contract: "v1.13", found: "v1.13", installed: "v1.13.9", next: "v1.14.2" },
+  { talos: "v1.13.9", contract: "v1.10", found: "v1.11", installed: "v1.10.9", next: "v1.14.1" },
+])("adopting a cluster of $talos with configs of contract $contract", ({ talos, contract, found, installed, next }) => {
+  const root = mkdtempSync(join(tmpdir(), "talosmith-adopt-"));
+  const at = (path: string) => join(root, path);
+  const machines = ["cp-1", "w-1"];
+  const installImage = `ghcr.io/siderolabs/installer:${installed}`;
+  const ofAll = [
+    "machine: { kubelet: { extraArgs: { v: '2' } }, sysctls: { net.core.somaxconn: '65535' } }",
+    `machine: { registries: { config: { registry.example.com: { auth: { username: pull, password: ${password} } } } } }`,
+  ];
+  const patches = { all: ofAll, worker: ["machine: { nodeLabels: { tier: web } }"] };
+  let lab: SimulatedLab;
+  let desired: DesiredCluster;
+
+  async function talosmith(...args: string[]) {
+    const env = { PATH: programFolder({ terraform: "/bin/false" }) };
+    const context = testContext({ cwd: root, env, clock: systemClock });
+    const commands = [registerAdopt, registerPlan, registerUpgrade];
+    await runProgram(createProgram(context, commands), args, context);
+    return context.written;
+  }
+  const configsNow = async () => {
+    const { machines } = await lab.observe(desired);
+    return [...machines.values()].map(({ state }) => (state.kind === "configured" ? state : undefined));
+  };
+
+  beforeAll(async () => {
+    mkdirSync(at("environments"));
+    writeFileSync(at("cdktf.json"), "{}");
+    writeFileSync(at("theirs.yaml"), encodeSecrets(testSecrets()));
+    lab = await simulatedLab("theirs");
+    for (const name of machines) await lab.create(name, talos);
+    await lab.apply(await lab.desired(machines, { talos, contract, patches }));
+    desired = await lab.desired(machines, { talos, contract, patches, installImage });
+    await lab.apply(desired);
+  }, 120_000);
+
+  afterAll(async () => {
+    await lab.end();
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  test("keeps the contract and takes nothing away, and says which installer the configs name", async () => {
+    const nodes = ["--secrets", "theirs.yaml", "--nodes", desired.machines[0]?.address ?? ""];
+    const { exitCode, stderr } = await talosmith("adopt", "taken", ...nodes);
+    expect(exitCode, stderr).toBe(0);
+    const text = readFileSync(at("environments/taken.yaml"), "utf8");
+    expect(text).toContain(`  configContract: ${found}\n`);
+    expect(text).toContain(`  installImage: ghcr.io/siderolabs/installer:${installed}\n`);
+    expect(text).not.toContain("$patch");
+    expect(text).not.toMatch(/LS0tLS1|hunter2/);
+    expect(stderr).toContain(`installer:${installed}, but the machines run Talos ${talos}`);
+    expect((await talosmith("plan", "taken")).stdout).toBe("Nothing to change.\n");
+  });
+
+  test(`is upgraded to ${next} then: nothing changes but version and installer`, async () => {
+    const before = await configsNow();
+    const { exitCode, stderr } = await talosmith("upgrade", "talos", "taken", "--to", next, "--yes");
+    expect(exitCode, stderr).toBe(0);
+    const text = readFileSync(at("environments/taken.yaml"), "utf8");
+    expect(text).toContain(`  talosVersion: ${next}\n`);
+    expect(text).toContain(`  configContract: ${found}\n`);
+    expect(stderr).toMatch(new RegExp(`cluster\\.installImage .*:${installed} → .*:${next}\n`));
+    const after = await configsNow();
+    expect(after.map((state) => state?.talosVersion)).toEqual([next, next]);
+    const places = after.map((state, index) => {
+      const [old, now] = [before[index]?.config, state?.config];
+      return old && now && configChange(old, now)?.places.map(({ title }) => title);
+    });
+    expect(places).toEqual([["machine.install.image"], ["machine.install.image"]]);
+    expect((await talosmith("plan", "taken")).stdout).toBe("Nothing to change.\n");
+  }, 60_000);
 });
