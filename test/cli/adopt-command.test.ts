@@ -43,6 +43,7 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
   const root = mkdtempSync(join(tmpdir(), "talosmith-adopt-"));
   const at = (path: string) => join(root, path);
   const secrets = testSecrets();
+  const kubernetes = talos === "v1.13.9" ? "1.36.3" : "1.34.2";
   let lab: SimulatedLab;
   let addresses: readonly string[];
 
@@ -61,8 +62,8 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
     writeFileSync(at("cdktf.json"), "{}");
     lab = await simulatedLab("theirs");
     for (const name of ["cp-1", "w-1", "w-2"]) await lab.create(name, talos);
-    const kubernetesVersion = talos === "v1.13.9" ? "1.36.3" : "1.34.2";
-    const desired = await lab.desired(["cp-1", "w-1", "w-2"], { talos, kubernetesVersion, patches: patchesOf(talos) });
+    const wish = { talos, kubernetesVersion: kubernetes, patches: patchesOf(talos) };
+    const desired = await lab.desired(["cp-1", "w-1", "w-2"], wish);
     await lab.apply(desired, { timeouts: { step: 60_000, reachable: 60_000, health: 60_000 } });
     addresses = desired.machines.map(({ address }) => address);
     const talosconfig = generateTalosconfig(secrets, {
@@ -148,8 +149,9 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
 
   test("finds the names of machines that know nothing of each other", async () => {
     const alone = { ...patchesOf(talos), all: [...patchesOf(talos).all, "cluster: { discovery: { enabled: false } }"] };
-    const kubernetesVersion = talos === "v1.13.9" ? "1.36.3" : "1.34.2";
-    await lab.apply(await lab.desired(["cp-1", "w-1", "w-2"], { talos, kubernetesVersion, patches: alone }));
+    await lab.apply(
+      await lab.desired(["cp-1", "w-1", "w-2"], { talos, kubernetesVersion: kubernetes, patches: alone }),
+    );
     const nodes = ["--secrets", "theirs/talsecret.yaml", "--nodes", addresses.join()];
     const { stdout, stderr, exitCode } = await talosmith("adopt", "alone", ...nodes, "--dry-run");
     expect(exitCode, stderr).toBe(0);
@@ -159,6 +161,19 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
         .replace("taken.patch", "alone.patch")
         .replace(/(\n *)allowScheduling/, "$1discovery: false$1allowScheduling"),
     );
+  });
+
+  test("refuses secrets that differ between machines by their places, and leaves the machines alone", async () => {
+    const secret = `apiVersion: v1alpha1\nkind: ExtensionServiceConfig\nname: vpn\nenvironment: [KEY=${password}]`;
+    const patches = { ...patchesOf(talos), worker: [secret] };
+    await lab.apply(await lab.desired(["cp-1", "w-1", "w-2"], { talos, kubernetesVersion: kubernetes, patches }));
+    const { stderr, exitCode } = await talosmith("adopt", "other", "--talosctl", "theirs");
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("cp-1 and w-1 have different secrets that are not in the secrets bundle: ");
+    expect(stderr).toContain("ExtensionServiceConfig/vpn environment");
+    expect(stderr).toContain("leave the machines' configs as they are");
+    expect(stderr).not.toContain(password);
+    expect(existsSync(at("environments/other.yaml"))).toBe(false);
   });
 
   test("refuses what is there already, and what tells too little", async () => {
@@ -174,77 +189,85 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
 
 /** Clusters that talosctl has upgraded: their configs, installer and all, are what they were before. */
 describe.each([
-  { talos: "v1.14.1", contract: "v1.13", found: "v1.13", installed: "v1.13.9", next: "v1.14.2" },
-  { talos: "v1.13.9", contract: "v1.10", found: "v1.11", installed: "v1.10.9", next: "v1.14.1" },
-])("adopting a cluster of $talos with configs of contract $contract", ({ talos, contract, found, installed, next }) => {
-  const root = mkdtempSync(join(tmpdir(), "talosmith-adopt-"));
-  const at = (path: string) => join(root, path);
-  const machines = ["cp-1", "w-1"];
-  const installImage = `ghcr.io/siderolabs/installer:${installed}`;
-  const ofAll = [
-    "machine: { kubelet: { extraArgs: { v: '2' } }, sysctls: { net.core.somaxconn: '65535' } }",
-    `machine: { registries: { config: { registry.example.com: { auth: { username: pull, password: ${password} } } } } }`,
-  ];
-  const patches = { all: ofAll, worker: ["machine: { nodeLabels: { tier: web } }"] };
-  let lab: SimulatedLab;
-  let desired: DesiredCluster;
+  { talos: "v1.14.1", contract: "v1.13", found: "v1.13", installed: "v1.13.9", next: "v1.14.2", removed: [] },
+  {
+    ...{ talos: "v1.13.9", contract: "v1.10", found: "v1.11", installed: "v1.10.9", next: "v1.14.1" },
+    // As in configs that are older than every contract.
+    removed: ["machine: { features: { hostDNS: { $patch: delete } } }"],
+  },
+])(
+  "adopting a cluster of $talos with configs of contract $contract",
+  ({ talos, contract, found, installed, next, removed }) => {
+    const root = mkdtempSync(join(tmpdir(), "talosmith-adopt-"));
+    const at = (path: string) => join(root, path);
+    const machines = ["cp-1", "w-1"];
+    const installImage = `ghcr.io/siderolabs/installer:${installed}`;
+    const ofAll = [
+      ...removed,
+      "machine: { kubelet: { extraArgs: { v: '2' } }, sysctls: { net.core.somaxconn: '65535' } }",
+      `machine: { registries: { config: { registry.example.com: { auth: { username: pull, password: ${password} } } } } }`,
+    ];
+    const patches = { all: ofAll, worker: ["machine: { nodeLabels: { tier: web } }"] };
+    let lab: SimulatedLab;
+    let desired: DesiredCluster;
 
-  async function talosmith(...args: string[]) {
-    const env = { PATH: programFolder({ terraform: "/bin/false" }) };
-    const context = testContext({ cwd: root, env, clock: systemClock });
-    const commands = [registerAdopt, registerPlan, registerUpgrade];
-    await runProgram(createProgram(context, commands), args, context);
-    return context.written;
-  }
-  const configsNow = async () => {
-    const { machines } = await lab.observe(desired);
-    return [...machines.values()].map(({ state }) => (state.kind === "configured" ? state : undefined));
-  };
+    async function talosmith(...args: string[]) {
+      const env = { PATH: programFolder({ terraform: "/bin/false" }) };
+      const context = testContext({ cwd: root, env, clock: systemClock });
+      const commands = [registerAdopt, registerPlan, registerUpgrade];
+      await runProgram(createProgram(context, commands), args, context);
+      return context.written;
+    }
+    const configsNow = async () => {
+      const { machines } = await lab.observe(desired);
+      return [...machines.values()].map(({ state }) => (state.kind === "configured" ? state : undefined));
+    };
 
-  beforeAll(async () => {
-    mkdirSync(at("environments"));
-    writeFileSync(at("cdktf.json"), "{}");
-    writeFileSync(at("theirs.yaml"), encodeSecrets(testSecrets()));
-    lab = await simulatedLab("theirs");
-    for (const name of machines) await lab.create(name, talos);
-    await lab.apply(await lab.desired(machines, { talos, contract, patches }));
-    desired = await lab.desired(machines, { talos, contract, patches, installImage });
-    await lab.apply(desired);
-  }, 120_000);
+    beforeAll(async () => {
+      mkdirSync(at("environments"));
+      writeFileSync(at("cdktf.json"), "{}");
+      writeFileSync(at("theirs.yaml"), encodeSecrets(testSecrets()));
+      lab = await simulatedLab("theirs");
+      for (const name of machines) await lab.create(name, talos);
+      await lab.apply(await lab.desired(machines, { talos, contract, patches }));
+      desired = await lab.desired(machines, { talos, contract, patches, installImage });
+      await lab.apply(desired);
+    }, 120_000);
 
-  afterAll(async () => {
-    await lab.end();
-    rmSync(root, { recursive: true, force: true });
-  });
-
-  test("keeps the contract and takes nothing away, and says which installer the configs name", async () => {
-    const nodes = ["--secrets", "theirs.yaml", "--nodes", desired.machines[0]?.address ?? ""];
-    const { exitCode, stderr } = await talosmith("adopt", "taken", ...nodes);
-    expect(exitCode, stderr).toBe(0);
-    const text = readFileSync(at("environments/taken.yaml"), "utf8");
-    expect(text).toContain(`  configContract: ${found}\n`);
-    expect(text).toContain(`  installImage: ghcr.io/siderolabs/installer:${installed}\n`);
-    expect(text).not.toContain("$patch");
-    expect(text).not.toMatch(/LS0tLS1|hunter2/);
-    expect(stderr).toContain(`installer:${installed}, but the machines run Talos ${talos}`);
-    expect((await talosmith("plan", "taken")).stdout).toBe("Nothing to change.\n");
-  });
-
-  test(`is upgraded to ${next} then: nothing changes but version and installer`, async () => {
-    const before = await configsNow();
-    const { exitCode, stderr } = await talosmith("upgrade", "talos", "taken", "--to", next, "--yes");
-    expect(exitCode, stderr).toBe(0);
-    const text = readFileSync(at("environments/taken.yaml"), "utf8");
-    expect(text).toContain(`  talosVersion: ${next}\n`);
-    expect(text).toContain(`  configContract: ${found}\n`);
-    expect(stderr).toMatch(new RegExp(`cluster\\.installImage .*:${installed} → .*:${next}\n`));
-    const after = await configsNow();
-    expect(after.map((state) => state?.talosVersion)).toEqual([next, next]);
-    const places = after.map((state, index) => {
-      const [old, now] = [before[index]?.config, state?.config];
-      return old && now && configChange(old, now)?.places.map(({ title }) => title);
+    afterAll(async () => {
+      await lab.end();
+      rmSync(root, { recursive: true, force: true });
     });
-    expect(places).toEqual([["machine.install.image"], ["machine.install.image"]]);
-    expect((await talosmith("plan", "taken")).stdout).toBe("Nothing to change.\n");
-  }, 60_000);
-});
+
+    test("keeps the contract and takes nothing away, and says which installer the configs name", async () => {
+      const nodes = ["--secrets", "theirs.yaml", "--nodes", desired.machines[0]?.address ?? ""];
+      const { exitCode, stderr } = await talosmith("adopt", "taken", ...nodes);
+      expect(exitCode, stderr).toBe(0);
+      const text = readFileSync(at("environments/taken.yaml"), "utf8");
+      expect(text).toContain(`  configContract: ${found}\n`);
+      expect(text).toContain(`  installImage: ghcr.io/siderolabs/installer:${installed}\n`);
+      expect(text.match(/\$patch/g) ?? []).toHaveLength(removed.length);
+      expect(text).not.toMatch(/LS0tLS1|hunter2/);
+      expect(stderr).toContain(`installer:${installed}, but the machines run Talos ${talos}`);
+      expect((await talosmith("plan", "taken")).stdout).toBe("Nothing to change.\n");
+    });
+
+    test(`is upgraded to ${next} then: nothing changes but version and installer`, async () => {
+      const before = await configsNow();
+      const { exitCode, stderr } = await talosmith("upgrade", "talos", "taken", "--to", next, "--yes");
+      expect(exitCode, stderr).toBe(0);
+      const text = readFileSync(at("environments/taken.yaml"), "utf8");
+      expect(text).toContain(`  talosVersion: ${next}\n`);
+      expect(text).toContain(`  configContract: ${found}\n`);
+      expect(stderr).toMatch(new RegExp(`cluster\\.installImage .*:${installed} → .*:${next}\n`));
+      const after = await configsNow();
+      expect(after.map((state) => state?.talosVersion)).toEqual([next, next]);
+      const places = after.map((state, index) => {
+        const [old, now] = [before[index]?.config, state?.config];
+        return old && now && configChange(old, now)?.places.map(({ title }) => title);
+      });
+      expect(places).toEqual([["machine.install.image"], ["machine.install.image"]]);
+      expect((await talosmith("plan", "taken")).stdout).toBe("Nothing to change.\n");
+    }, 60_000);
+  },
+);
