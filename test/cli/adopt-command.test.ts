@@ -31,19 +31,29 @@ const patchesOf = (talos: string) => ({
     `machine: { registries: { config: { registry.example.com: { auth: { username: pull, password: ${password} } } } } }`,
     `apiVersion: v1alpha1\nkind: ExtensionServiceConfig\nname: tailscale\nenvironment: [TS_AUTHKEY=${password}]`,
   ],
-  controlPlane: [
-    "cluster: { apiServer: { extraArgs: { profiling: 'false' } }, controllerManager: { extraArgs: { bind-address: 0.0.0.0 } } }",
-  ],
-  worker: ["machine: { nodeLabels: { tier: web } }"],
+  controlPlane: isSplit(talos)
+    ? ["apiVersion: v1alpha1\nkind: KubeAPIServerConfig\nextraArgs: { profiling: 'false' }"]
+    : [
+        "cluster: { apiServer: { extraArgs: { profiling: 'false' } }, controllerManager: { extraArgs: { bind-address: 0.0.0.0 } } }",
+      ],
+  worker: isSplit(talos)
+    ? ["apiVersion: v1alpha1\nkind: KubeNodeConfig\nlabels: { tier: web }"]
+    : ["machine: { nodeLabels: { tier: web } }"],
 });
+/** Its contract keeps Kubernetes and discovery in documents of their own. */
+const isSplit = (talos: string) => talos === "v1.14.1";
+const withoutDiscovery = (talos: string) =>
+  isSplit(talos)
+    ? "apiVersion: v1alpha1\nkind: DiscoveryServiceConfig\nname: default\n$patch: delete"
+    : "cluster: { discovery: { enabled: false } }";
 
-const versions = everything ? ["v1.13.9", "v1.12.11", "v1.11.6"] : ["v1.13.9"];
+const versions = everything ? ["v1.14.1", "v1.13.9", "v1.12.11", "v1.11.6"] : ["v1.13.9"];
 
 describe.each(versions)("adopting a cluster of %s that others made", (talos) => {
   const root = mkdtempSync(join(tmpdir(), "talosmith-adopt-"));
   const at = (path: string) => join(root, path);
   const secrets = testSecrets();
-  const kubernetes = talos === "v1.13.9" ? "1.36.3" : "1.34.2";
+  const kubernetes = ["v1.14.1", "v1.13.9"].includes(talos) ? "1.36.3" : "1.34.2";
   let lab: SimulatedLab;
   let addresses: readonly string[];
 
@@ -148,7 +158,7 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
   });
 
   test("finds the names of machines that know nothing of each other", async () => {
-    const alone = { ...patchesOf(talos), all: [...patchesOf(talos).all, "cluster: { discovery: { enabled: false } }"] };
+    const alone = { ...patchesOf(talos), all: [...patchesOf(talos).all, withoutDiscovery(talos)] };
     await lab.apply(
       await lab.desired(["cp-1", "w-1", "w-2"], { talos, kubernetesVersion: kubernetes, patches: alone }),
     );
