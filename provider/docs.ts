@@ -137,7 +137,7 @@ const importIds: Readonly<Record<string, { readonly text: string; readonly examp
     example: "backups/demo/demo-20261116T120000Z-3f9a",
   },
   talosmith_cluster: {
-    text: "By the address of one of its control planes. What machines do not know of themselves can't be imported: `fingerprint`, `member_id`, `hardware_id`, `patches`, `patch_files` and `meta`. Where the configuration has them, the first plan shows them as new; with a `fingerprint`, `member_id` or `hardware_id` alone it has no steps, and its apply only stores them.",
+    text: "By the address of one of its control planes. `config_contract` is found by comparing its config with those of all contracts. What machines do not know of themselves can't be imported: `fingerprint`, `member_id`, `hardware_id`, `patches`, `patch_files` and `meta`. Where the configuration has them, the first plan shows them as new; with a `fingerprint`, `member_id` or `hardware_id` alone it has no steps, and its apply only stores them.",
     example: "10.0.0.70",
   },
   talosmith_client_files: {

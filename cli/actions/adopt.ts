@@ -22,10 +22,12 @@ import {
 } from "../../model/adopt/index.ts";
 import { loadEnvironment, schemaPaths } from "../../model/index.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
-import { MachineConfig, secretsInPatch } from "../../talos/config/index.ts";
+import { detectContract, MachineConfig, machineFacts, secretsInPatch } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
+import { installerOf } from "../../talos/image/index.ts";
 import { createProtectedText, encodeSecrets, openSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
+import { TalosVersion } from "../../talos/version/index.ts";
 import { refuseExisting, schemaPlace } from "../../workspace/environment-file.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import { openWorkspace, Workspace } from "../../workspace/workspace.ts";
@@ -61,21 +63,28 @@ export async function adopt(name: string, flags: AdoptFlags, context: CommandCon
   const addresses = flags.nodes.length > 0 ? flags.nodes : source.addresses;
   const machines = await readMachines(secrets, addresses, context);
   const kept = placesFor(name, flags);
-  const place = given({ secretsFile: kept.kind === "file" ? undefined : kept.bundle });
-  const render = async (additions: Additions, secret: readonly string[]) => {
-    const text = environmentText(root, environmentData(machines, source.sections, { ...place, ...additions }));
+  const talosVersion = TalosVersion.parse(machines[0]?.talosVersion ?? "");
+  const configs = machines.map(({ config }) => config);
+  const shared = {
+    contract: detectContract(configs, talosVersion, secrets),
+    ...given({ secretsFile: kept.kind === "file" ? undefined : kept.bundle }),
+  };
+  const render = async (additions: Omit<Additions, "contract">, secret: readonly string[]) => {
+    const text = environmentText(root, environmentData(machines, source.sections, { ...shared, ...additions }));
     const environment = loadEnvironment(root, name, new Map([[file, text]]));
     const workspace = new Workspace({ root, environment, context });
     const found = await workspace.machines.find();
     return { text, desired: await workspace.desired(secrets, found, { patches: secret }) };
   };
-  const { desired: bare } = await render({}, []);
+  const images = imagesToSay(machines, (await render({}, [])).desired);
+  const { desired: bare } = await render({ images }, []);
   const { patches, secret } = differences(machines, bare);
   const hidden = secret.map((patch) => stringify(patch)).join("---\n");
   const patchFiles = secret.length === 0 ? [] : [kept.patches];
-  const { text, desired } = await render({ patches, patchFiles }, secret.length === 0 ? [] : [hidden]);
+  const { text, desired } = await render({ images, patches, patchFiles }, secret.length === 0 ? [] : [hidden]);
   await requireEmptyPlan(desired, secrets, context);
-  for (const note of source.notes) context.stderr.write(`${note}\n`);
+  const notes = [...source.notes, ...installerNotes(new Set(images.values()), talosVersion, name)];
+  for (const note of notes) context.stderr.write(`${note}\n`);
   if (flags.dryRun) {
     context.stdout.write(text);
     return;
@@ -132,6 +141,27 @@ function placesFor(name: string, flags: AdoptFlags) {
   return { kind, bundle: `secrets/${name}${endings[kind]}`, patches: `secrets/${name}.patch${endings[kind]}` };
 }
 
+/** The installers that the file has to name: those that its version and schematic do not lead to. */
+function imagesToSay(machines: readonly AdoptedMachine[], desired: DesiredCluster): ReadonlyMap<string, string> {
+  return new Map(
+    machines.flatMap(({ name, config }) => {
+      const { installImage } = machineFacts(config);
+      const usual = desired.machines.find((machine) => machine.name === name)?.installImage;
+      return installImage === undefined || installImage === usual ? [] : [[name, installImage] as const];
+    }),
+  );
+}
+
+/** talosctl upgrades machines and leaves the installer in their configs as it was. */
+function installerNotes(images: ReadonlySet<string>, version: TalosVersion, name: string): readonly string[] {
+  return [...images]
+    .filter((image) => ![undefined, image].includes(installerOf(image, version)))
+    .map(
+      (image) =>
+        `The configs name the installer ${image}, but the machines run Talos ${version}. The next talosmith upgrade talos ${name} sets it; before you add machines, remove the image from environments/${name}.yaml, then run: talosmith up ${name}`,
+    );
+}
+
 /**
  * What the machines have beyond what their environment says of itself, as patches; what is secret in them apart, for a
  * file that holds for all machines.
@@ -155,9 +185,9 @@ function notShared(one: SplitPatches & { readonly name: string }, other: typeof 
     secret.flatMap((patch) => secretsInPatch(stringify(patch), name).map(({ path }) => path)).join(", ") || "nothing";
   return new TalosError(
     "failed-precondition",
-    `${one.name} and ${other.name} have secrets of their own that differ: ${places(one)}; ${places(other)}`,
+    `${one.name} and ${other.name} have different secrets that are not in the secrets bundle: ${places(one)}; ${places(other)}`,
     {
-      hint: "Files with secret patches hold for every machine of an environment. Make these fields the same on all, or take them out of the configs first.",
+      hint: "Nothing was written; leave the machines' configs as they are. If the bundle is an older or another one, make it from a control plane's config (talosmith gen secrets --from-controlplane-config) and give it with --secrets. cluster.patchFiles is the same for all machines: for secrets of single machines use talosmith_cluster, where each machine has patch_files.",
     },
   );
 }

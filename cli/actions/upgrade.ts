@@ -75,9 +75,11 @@ export async function upgradeTo(
 }
 
 /** What changes in the files, and what follows from it that was not asked for. */
-function consequences(root: string, field: VersionField, { before, after, file, texts }: VersionChange): string[] {
+function consequences(root: string, field: VersionField, change: VersionChange): string[] {
+  const { before, after, file, texts, images } = change;
   if (texts.size === 0) return [`${file} has ${field} ${after.cluster[field]} already.`];
   const lines = [`${file}: ${field} ${before.cluster[field]} → ${after.cluster[field]}`];
+  for (const { path, from, to } of images) lines.push(`${path.join(".")} ${from} → ${to}`);
   if (field === "talosVersion") lines.push(`The configs keep their contract, ${after.cluster.configContract}.`);
   const [now, next] = [before.cluster.kubernetesVersion, after.cluster.kubernetesVersion];
   if (field === "talosVersion" && now !== next) {

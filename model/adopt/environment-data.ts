@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type MachineConfig, machineFacts } from "../../talos/config/index.ts";
+import { cniIn, type MachineConfig, machineFacts } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { filled, given } from "../../talos/given.ts";
+import type { Contract } from "../../talos/version/index.ts";
 import type { Data } from "../../talos/yaml/index.ts";
 import { clusterSettings, differing, settingsIn } from "../settings/index.ts";
 import type { AdoptedMachine } from "./live.ts";
@@ -12,6 +13,9 @@ export type MachinePatches = ReadonlyMap<string, readonly Data[]>;
 
 /** What an environment says beyond what its machines' facts tell. */
 export interface Additions {
+  readonly contract: Contract;
+  /** Installer images by machine name that do not follow from the Talos version. */
+  readonly images?: ReadonlyMap<string, string>;
   readonly patches?: MachinePatches;
   /** With patches for all machines that hold secrets. */
   readonly patchFiles?: readonly string[];
@@ -23,7 +27,7 @@ export interface Additions {
 export function environmentData(
   machines: readonly AdoptedMachine[],
   sections: AdoptSource["sections"],
-  { patches = new Map(), patchFiles = [], secretsFile }: Additions = {},
+  { contract, images = new Map(), patches = new Map(), patchFiles = [], secretsFile }: Additions,
 ): Data {
   const [first] = machines;
   if (first?.role !== "controlplane") throw new TalosError("failed-precondition", "found no control plane");
@@ -44,7 +48,7 @@ export function environmentData(
   const facts = machines.map(({ config }) => machineFacts(config));
   const [plane] = facts;
   if (plane === undefined) throw new TalosError("internal", "no facts of a control plane");
-  const images = new Set(facts.map(({ installImage }) => installImage));
+  const ofAll = new Set(machines.map(({ name }) => images.get(name)));
   const disks = new Set(facts.map(({ installDisk }) => installDisk));
   const sans = new Set(facts.map(({ certSans }) => certSans.join()));
   const { domain, podCidrs, serviceCidrs, discovery } = settingsIn(clusterSettings, { ...plane });
@@ -54,6 +58,7 @@ export function environmentData(
       name: plane.clusterName,
       talosVersion: first.talosVersion,
       kubernetesVersion: plane.kubernetesVersion,
+      configContract: contract.toString(),
       endpoint: plane.endpoint,
       ...differing(clusterSettings, {
         domain,
@@ -67,7 +72,7 @@ export function environmentData(
       ...given({
         certSans: sans.size === 1 ? filled(plane.certSans) : undefined,
         installDisk: disks.size === 1 ? plane.installDisk : undefined,
-        installImage: images.size === 1 ? plane.installImage : undefined,
+        installImage: ofAll.size === 1 ? images.get(first.name) : undefined,
         patches: filled(patchSections(machines, patches)),
         patchFiles: filled(patchFiles),
       }),
@@ -76,9 +81,8 @@ export function environmentData(
       kind: "metal",
       machines: Object.fromEntries(
         machines.map(({ name, role, address }, index) => {
-          const { installDisk, installImage } = facts[index] ?? {};
-          const disk = disks.size === 1 ? undefined : installDisk;
-          const image = images.size === 1 ? undefined : installImage;
+          const disk = disks.size === 1 ? undefined : facts[index]?.installDisk;
+          const image = ofAll.size === 1 ? undefined : images.get(name);
           return [name, given({ address, role, adopted: true, disk, image })];
         }),
       ),
@@ -90,12 +94,9 @@ export function environmentData(
 }
 
 function cniOf(config: MachineConfig): Data {
-  if (config.documents.has("KubeClusterConfig"))
-    return config.documents.has("KubeFlannelCNIConfig") ? {} : { cni: "none" };
-  const name = config.textAt("cluster.network.cni.name");
-  if (name === "none") return { cni: "none" };
-  const urls = config.textsAt("cluster.network.cni.urls");
-  return name === "custom" && urls.length > 0 ? { cni: { urls } } : {};
+  const cni = cniIn(config);
+  if (cni.name === "flannel") return {};
+  return { cni: cni.name === "none" ? cni.name : { urls: cni.urls } };
 }
 
 /** Each patch where it says the most: for all machines, for those of a role, or for single ones. */

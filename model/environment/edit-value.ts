@@ -3,8 +3,8 @@ import { isAlias, isMap, isScalar, isSeq, type Pair, parseDocument, Scalar, type
 import { TalosError } from "../../talos/errors.ts";
 import { parseYamlDocument } from "../../talos/yaml/index.ts";
 
-/** A key of a section, or of one item of a section that is a list. */
-export type ValuePath = readonly [section: string, key: string] | readonly [section: string, item: number, key: string];
+/** A key of a section, or of what the steps below it lead to: keys of maps, numbers of items. */
+export type ValuePath = readonly [section: string, ...(string | number)[]];
 
 /**
  * The text of a YAML file with one value of one of its sections changed, or added when it is not there: first in its
@@ -27,7 +27,7 @@ export function editValue(text: string, file: string, path: ValuePath, value: st
     const colon = text.indexOf(":", end) + 1;
     return splice(text, colon, colon, ` { ${key}: ${value} }`);
   }
-  const map = path.length === 2 ? around.value : isSeq(around.value) ? around.value.items[path[1]] : undefined;
+  const map = path.slice(1, -1).reduce<unknown>(innerOf, around.value);
   if (!isMap(map) || map.anchor !== undefined) throw refuse();
   const found = entryOf(map, key);
   if (found !== undefined) return replaceScalar(text, found.value, value, refuse);
@@ -48,6 +48,12 @@ export function editValue(text: string, file: string, path: ValuePath, value: st
   // The first key of a list's item stands behind its dash.
   if (!/^[ -]*$/.test(before)) throw refuse();
   return splice(text, start, start, `${key}: ${value}${newline}${" ".repeat(before.length)}`);
+}
+
+/** Undefined also below an anchor: what is changed there would change in other places, too. */
+function innerOf(node: unknown, step: string | number): unknown {
+  if (isSeq(node) && typeof step === "number") return node.items[step];
+  return isMap(node) && node.anchor === undefined ? entryOf(node, String(step))?.value : undefined;
 }
 
 type Entry = Pair<unknown, unknown>;

@@ -2,9 +2,10 @@
 
 import { isMap, isSeq, parseDocument } from "yaml";
 import { TalosError } from "../../talos/errors.ts";
+import { installerOf } from "../../talos/image/index.ts";
 import { KubernetesVersion, newestKubernetesOf, TalosVersion } from "../../talos/version/index.ts";
 import { parseYamlDocument } from "../../talos/yaml/index.ts";
-import { editValue } from "./edit-value.ts";
+import { editValue, type ValuePath } from "./edit-value.ts";
 import { controlPlanePool, type Environment } from "./environment.ts";
 import { environmentFile, parseEnvironment } from "./parse-environment.ts";
 import type { ReadFile } from "./references.ts";
@@ -20,11 +21,19 @@ export interface VersionChange {
   readonly file: string;
   /** The files that change, with their new texts: none when the file has the version already. */
   readonly texts: ReadonlyMap<string, string>;
+  /** Installer images that the files name, and that go along with the Talos version. */
+  readonly images: readonly ImageChange[];
+}
+
+export interface ImageChange {
+  readonly path: ValuePath;
+  readonly from: string;
+  readonly to: string;
 }
 
 /**
  * What to write so that an environment gets a newer version: in the file where the version stands. With another
- * Talos also the contract of the configs, where no file has it yet.
+ * Talos also the contract of the configs, where no file has it yet, and the tags of installer images.
  * `1.14` and `latest` become the newest exact version known. Throws when the way from the version of now to that one is not supported.
  */
 export function changeVersion(name: string, field: VersionField, version: string, read: ReadFile): VersionChange {
@@ -39,15 +48,19 @@ export function changeVersion(name: string, field: VersionField, version: string
       hint: `Upgrade that one: talosmith upgrade k8s ${before.joins.name} --to ${to}`,
     });
   }
-  const file = fileWith(name, field, read);
-  if (before.cluster[field] === to) return { before, after: before, file, texts: new Map() };
+  const file = fileWith(name, ["cluster", field], read);
+  if (before.cluster[field] === to) return { before, after: before, file, texts: new Map(), images: [] };
   const kubernetesIsSaid = isSaid(name, "kubernetesVersion", read) || before.joins !== undefined;
   if (field === "talosVersion") checkTalos(before, to, kubernetesIsSaid);
   else checkKubernetes(before, to);
   const texts = new Map(field === "talosVersion" ? contractToWrite(before, read) : []);
-  texts.set(file, editValue(texts.get(file) ?? read(file) ?? "", file, ["cluster", field], to));
+  const images = field === "talosVersion" ? imageChanges(before, TalosVersion.parse(to)) : [];
+  const write = (place: string, path: ValuePath, value: string) =>
+    texts.set(place, editValue(texts.get(place) ?? read(place) ?? "", place, path, value));
+  write(file, ["cluster", field], to);
+  for (const image of images) write(fileWith(name, image.path, read), image.path, image.to);
   const after = parseEnvironment(name, (path) => texts.get(path) ?? read(path));
-  if (after.cluster[field] === to) return { before, after, file, texts };
+  if (after.cluster[field] === to) return { before, after, file, texts, images };
   throw new TalosError("internal", `${file} with cluster.${field}: ${to} still means ${after.cluster[field]}`);
 }
 
@@ -59,34 +72,43 @@ export function contractToWrite({ name, cluster, joins }: Environment, read: Rea
 }
 
 /** The environment's own file wins; what nobody says is added there. */
-function fileWith(name: string, field: VersionField, read: ReadFile): string {
+function fileWith(name: string, path: ValuePath, read: ReadFile): string {
   const [own, base] = [environmentFile(name), environmentFile("base")];
-  return !says(own, field, read) && says(base, field, read) ? base : own;
+  return !says(own, path, read) && says(base, path, read) ? base : own;
 }
 
 function isSaid(name: string, field: VersionField | "configContract", read: ReadFile): boolean {
-  return [environmentFile(name), environmentFile("base")].some((file) => says(file, field, read));
+  return [environmentFile(name), environmentFile("base")].some((file) => says(file, ["cluster", field], read));
 }
 
-function says(file: string, field: VersionField | "configContract", read: ReadFile): boolean {
+function says(file: string, path: ValuePath, read: ReadFile): boolean {
   const text = read(file);
-  return text !== undefined && YamlSource.parse(file, text).node(["cluster", field]) !== undefined;
+  return text !== undefined && YamlSource.parse(file, text).node(path) !== undefined;
+}
+
+/** The images that the files name, as those of another release: machines are upgraded with them. */
+function imageChanges(environment: Environment, version: TalosVersion): readonly ImageChange[] {
+  const { name, cluster } = environment;
+  const ofMachines = environment.kind === "metal" ? Object.entries(environment.infrastructure.machines) : [];
+  const named: readonly (readonly [ValuePath, string | undefined])[] = [
+    [["cluster", "installImage"], cluster.installImage],
+    ...ofMachines.map(([machine, { image }]) => [["infrastructure", "machines", machine, "image"], image] as const),
+  ];
+  return named.flatMap(([path, from]) => {
+    if (from === undefined || from.endsWith(`:${version}`)) return [];
+    const to = installerOf(from, version);
+    if (to !== undefined) return [{ path, from, to }];
+    throw new TalosError("failed-precondition", `${path.join(".")} of ${name} is ${from}, not a ${version}`, {
+      hint: `Write the image of ${version} in the same file, or remove it: then the image follows from version and schematic.`,
+    });
+  });
 }
 
 function checkTalos({ name, cluster }: Environment, version: string, kubernetesIsSaid: boolean): void {
   const [from, to] = [TalosVersion.parse(cluster.talosVersion), TalosVersion.parse(version)];
   if (to.compare(from) < 0) throw goingDown(name, "Talos", from, to);
   to.requireUpgradeFrom(from);
-  const { installImage, kubernetesVersion } = cluster;
-  if (installImage !== undefined && !installImage.endsWith(`:${version}`)) {
-    throw new TalosError(
-      "failed-precondition",
-      `cluster.installImage of ${name} is ${installImage}, not a ${version}`,
-      {
-        hint: `Give it the tag ${version} in the same file, or remove it: then the image follows from version and schematic.`,
-      },
-    );
-  }
+  const { kubernetesVersion } = cluster;
   if (kubernetesIsSaid) {
     to.requireKubernetes(kubernetesVersion);
     return;

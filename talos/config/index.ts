@@ -9,6 +9,7 @@ export {
   type StaticLink,
   schedulesOnControlPlanes,
 } from "./cluster-config.ts";
+export { cniIn, detectContract } from "./detect-contract.ts";
 export { type Change, changedPlaces, configChange, diffConfigs, isUnset, movesInWords } from "./diff.ts";
 export { generateConfigWithFacts, generateMachineConfig } from "./generate/machine-config.ts";
 export { MachineConfig } from "./machine-config.ts";

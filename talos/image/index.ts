@@ -12,6 +12,7 @@ export {
   clusterInstaller,
   defaultInstallImage,
   type ImageOptions,
+  installerOf,
   installerReference,
   type Platform,
 } from "./references.ts";

@@ -32,10 +32,20 @@ export function installerReference(options: Omit<ImageOptions, "architecture">):
   return `${host}/${name}${variant}/${checkedId(options.schematic)}:${options.version.toString()}`;
 }
 
+/** Published up to Talos 1.13. */
+const plainInstaller = "ghcr.io/siderolabs/installer";
+
 /** The installer of a release without extensions or kernel arguments. */
 export function defaultInstallImage(version: TalosVersion): string {
-  if (!version.contract.factoryInstaller) return `ghcr.io/siderolabs/installer:${version.toString()}`;
+  if (!version.contract.factoryInstaller) return `${plainInstaller}:${version.toString()}`;
   return installerReference({ schematic: schematicId({}), version, platform: "metal" });
+}
+
+/** The same installer of another release. Undefined for one whose tag is not a Talos version. */
+export function installerOf(image: string, version: TalosVersion): string | undefined {
+  const name = /^(.+):v\d+\.\d+\.\d+(?:-(?:alpha|beta|rc)\.\d+)?$/.exec(image)?.[1];
+  if (name === undefined) return undefined;
+  return name === plainInstaller ? defaultInstallImage(version) : `${name}:${version.toString()}`;
 }
 
 /** How disk images are packed: the platforms differ. */

@@ -4,11 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { registerPlan, registerUp } from "../../cli/commands/lifecycle.ts";
+import { registerPlan, registerUp, registerUpgrade } from "../../cli/commands/lifecycle.ts";
 import { registerAdopt } from "../../cli/commands/project.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
+import type { DesiredCluster } from "../../engine/index.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
-import { encodeTalosconfig, generateTalosconfig } from "../../talos/config/index.ts";
+import { configChange, encodeTalosconfig, generateTalosconfig } from "../../talos/config/index.ts";
 import { encodeSecrets } from "../../talos/secrets/index.ts";
 import { testSecrets } from "../engine/fixture.ts";
 import { type SimulatedLab, simulatedLab } from "../engine/simulated-cluster.ts";
@@ -30,18 +31,29 @@ const patchesOf = (talos: string) => ({
     `machine: { registries: { config: { registry.example.com: { auth: { username: pull, password: ${password} } } } } }`,
     `apiVersion: v1alpha1\nkind: ExtensionServiceConfig\nname: tailscale\nenvironment: [TS_AUTHKEY=${password}]`,
   ],
-  controlPlane: [
-    "cluster: { apiServer: { extraArgs: { profiling: 'false' } }, controllerManager: { extraArgs: { bind-address: 0.0.0.0 } } }",
-  ],
-  worker: ["machine: { nodeLabels: { tier: web } }"],
+  controlPlane: isSplit(talos)
+    ? ["apiVersion: v1alpha1\nkind: KubeAPIServerConfig\nextraArgs: { profiling: 'false' }"]
+    : [
+        "cluster: { apiServer: { extraArgs: { profiling: 'false' } }, controllerManager: { extraArgs: { bind-address: 0.0.0.0 } } }",
+      ],
+  worker: isSplit(talos)
+    ? ["apiVersion: v1alpha1\nkind: KubeNodeConfig\nlabels: { tier: web }"]
+    : ["machine: { nodeLabels: { tier: web } }"],
 });
+/** Its contract keeps Kubernetes and discovery in documents of their own. */
+const isSplit = (talos: string) => talos === "v1.14.1";
+const withoutDiscovery = (talos: string) =>
+  isSplit(talos)
+    ? "apiVersion: v1alpha1\nkind: DiscoveryServiceConfig\nname: default\n$patch: delete"
+    : "cluster: { discovery: { enabled: false } }";
 
-const versions = everything ? ["v1.13.9", "v1.12.11", "v1.11.6"] : ["v1.13.9"];
+const versions = everything ? ["v1.14.1", "v1.13.9", "v1.12.11", "v1.11.6"] : ["v1.13.9"];
 
 describe.each(versions)("adopting a cluster of %s that others made", (talos) => {
   const root = mkdtempSync(join(tmpdir(), "talosmith-adopt-"));
   const at = (path: string) => join(root, path);
   const secrets = testSecrets();
+  const kubernetes = ["v1.14.1", "v1.13.9"].includes(talos) ? "1.36.3" : "1.34.2";
   let lab: SimulatedLab;
   let addresses: readonly string[];
 
@@ -60,8 +72,8 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
     writeFileSync(at("cdktf.json"), "{}");
     lab = await simulatedLab("theirs");
     for (const name of ["cp-1", "w-1", "w-2"]) await lab.create(name, talos);
-    const kubernetesVersion = talos === "v1.13.9" ? "1.36.3" : "1.34.2";
-    const desired = await lab.desired(["cp-1", "w-1", "w-2"], { talos, kubernetesVersion, patches: patchesOf(talos) });
+    const wish = { talos, kubernetesVersion: kubernetes, patches: patchesOf(talos) };
+    const desired = await lab.desired(["cp-1", "w-1", "w-2"], wish);
     await lab.apply(desired, { timeouts: { step: 60_000, reachable: 60_000, health: 60_000 } });
     addresses = desired.machines.map(({ address }) => address);
     const talosconfig = generateTalosconfig(secrets, {
@@ -91,6 +103,9 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
     );
     const text = readFileSync(at("environments/taken.yaml"), "utf8");
     expect(text).toContain("kind: metal");
+    expect(text).toContain(`configContract: ${/v1\.\d+/.exec(talos)?.[0]}\n`);
+    // The usual installer follows from the version, so that a newer version is all that an upgrade needs.
+    expect(text).not.toContain("installImage");
     expect(text).toContain("tier: web");
     expect(text).not.toMatch(/PRIVATE KEY|LS0tLS1/);
     // What is secret in the configs lies apart; who pulls is none of it.
@@ -143,9 +158,10 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
   });
 
   test("finds the names of machines that know nothing of each other", async () => {
-    const alone = { ...patchesOf(talos), all: [...patchesOf(talos).all, "cluster: { discovery: { enabled: false } }"] };
-    const kubernetesVersion = talos === "v1.13.9" ? "1.36.3" : "1.34.2";
-    await lab.apply(await lab.desired(["cp-1", "w-1", "w-2"], { talos, kubernetesVersion, patches: alone }));
+    const alone = { ...patchesOf(talos), all: [...patchesOf(talos).all, withoutDiscovery(talos)] };
+    await lab.apply(
+      await lab.desired(["cp-1", "w-1", "w-2"], { talos, kubernetesVersion: kubernetes, patches: alone }),
+    );
     const nodes = ["--secrets", "theirs/talsecret.yaml", "--nodes", addresses.join()];
     const { stdout, stderr, exitCode } = await talosmith("adopt", "alone", ...nodes, "--dry-run");
     expect(exitCode, stderr).toBe(0);
@@ -155,6 +171,19 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
         .replace("taken.patch", "alone.patch")
         .replace(/(\n *)allowScheduling/, "$1discovery: false$1allowScheduling"),
     );
+  });
+
+  test("refuses secrets that differ between machines by their places, and leaves the machines alone", async () => {
+    const secret = `apiVersion: v1alpha1\nkind: ExtensionServiceConfig\nname: vpn\nenvironment: [KEY=${password}]`;
+    const patches = { ...patchesOf(talos), worker: [secret] };
+    await lab.apply(await lab.desired(["cp-1", "w-1", "w-2"], { talos, kubernetesVersion: kubernetes, patches }));
+    const { stderr, exitCode } = await talosmith("adopt", "other", "--talosctl", "theirs");
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("cp-1 and w-1 have different secrets that are not in the secrets bundle: ");
+    expect(stderr).toContain("ExtensionServiceConfig/vpn environment");
+    expect(stderr).toContain("leave the machines' configs as they are");
+    expect(stderr).not.toContain(password);
+    expect(existsSync(at("environments/other.yaml"))).toBe(false);
   });
 
   test("refuses what is there already, and what tells too little", async () => {
@@ -167,3 +196,88 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
     );
   });
 });
+
+/** Clusters that talosctl has upgraded: their configs, installer and all, are what they were before. */
+describe.each([
+  { talos: "v1.14.1", contract: "v1.13", found: "v1.13", installed: "v1.13.9", next: "v1.14.2", removed: [] },
+  {
+    ...{ talos: "v1.13.9", contract: "v1.10", found: "v1.11", installed: "v1.10.9", next: "v1.14.1" },
+    // As in configs that are older than every contract.
+    removed: ["machine: { features: { hostDNS: { $patch: delete } } }"],
+  },
+])(
+  "adopting a cluster of $talos with configs of contract $contract",
+  ({ talos, contract, found, installed, next, removed }) => {
+    const root = mkdtempSync(join(tmpdir(), "talosmith-adopt-"));
+    const at = (path: string) => join(root, path);
+    const machines = ["cp-1", "w-1"];
+    const installImage = `ghcr.io/siderolabs/installer:${installed}`;
+    const ofAll = [
+      ...removed,
+      "machine: { kubelet: { extraArgs: { v: '2' } }, sysctls: { net.core.somaxconn: '65535' } }",
+      `machine: { registries: { config: { registry.example.com: { auth: { username: pull, password: ${password} } } } } }`,
+    ];
+    const patches = { all: ofAll, worker: ["machine: { nodeLabels: { tier: web } }"] };
+    let lab: SimulatedLab;
+    let desired: DesiredCluster;
+
+    async function talosmith(...args: string[]) {
+      const env = { PATH: programFolder({ terraform: "/bin/false" }) };
+      const context = testContext({ cwd: root, env, clock: systemClock });
+      const commands = [registerAdopt, registerPlan, registerUpgrade];
+      await runProgram(createProgram(context, commands), args, context);
+      return context.written;
+    }
+    const configsNow = async () => {
+      const { machines } = await lab.observe(desired);
+      return [...machines.values()].map(({ state }) => (state.kind === "configured" ? state : undefined));
+    };
+
+    beforeAll(async () => {
+      mkdirSync(at("environments"));
+      writeFileSync(at("cdktf.json"), "{}");
+      writeFileSync(at("theirs.yaml"), encodeSecrets(testSecrets()));
+      lab = await simulatedLab("theirs");
+      for (const name of machines) await lab.create(name, talos);
+      await lab.apply(await lab.desired(machines, { talos, contract, patches }));
+      desired = await lab.desired(machines, { talos, contract, patches, installImage });
+      await lab.apply(desired);
+    }, 120_000);
+
+    afterAll(async () => {
+      await lab.end();
+      rmSync(root, { recursive: true, force: true });
+    });
+
+    test("keeps the contract and takes nothing away, and says which installer the configs name", async () => {
+      const nodes = ["--secrets", "theirs.yaml", "--nodes", desired.machines[0]?.address ?? ""];
+      const { exitCode, stderr } = await talosmith("adopt", "taken", ...nodes);
+      expect(exitCode, stderr).toBe(0);
+      const text = readFileSync(at("environments/taken.yaml"), "utf8");
+      expect(text).toContain(`  configContract: ${found}\n`);
+      expect(text).toContain(`  installImage: ghcr.io/siderolabs/installer:${installed}\n`);
+      expect(text.match(/\$patch/g) ?? []).toHaveLength(removed.length);
+      expect(text).not.toMatch(/LS0tLS1|hunter2/);
+      expect(stderr).toContain(`installer:${installed}, but the machines run Talos ${talos}`);
+      expect((await talosmith("plan", "taken")).stdout).toBe("Nothing to change.\n");
+    });
+
+    test(`is upgraded to ${next} then: nothing changes but version and installer`, async () => {
+      const before = await configsNow();
+      const { exitCode, stderr } = await talosmith("upgrade", "talos", "taken", "--to", next, "--yes");
+      expect(exitCode, stderr).toBe(0);
+      const text = readFileSync(at("environments/taken.yaml"), "utf8");
+      expect(text).toContain(`  talosVersion: ${next}\n`);
+      expect(text).toContain(`  configContract: ${found}\n`);
+      expect(stderr).toMatch(new RegExp(`cluster\\.installImage .*:${installed} → .*:${next}\n`));
+      const after = await configsNow();
+      expect(after.map((state) => state?.talosVersion)).toEqual([next, next]);
+      const places = after.map((state, index) => {
+        const [old, now] = [before[index]?.config, state?.config];
+        return old && now && configChange(old, now)?.places.map(({ title }) => title);
+      });
+      expect(places).toEqual([["machine.install.image"], ["machine.install.image"]]);
+      expect((await talosmith("plan", "taken")).stdout).toBe("Nothing to change.\n");
+    }, 60_000);
+  },
+);

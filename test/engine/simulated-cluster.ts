@@ -19,7 +19,8 @@ import {
 import { defaultPolicy } from "../../engine/policy.ts";
 import { packageProvider } from "../../provider/package.ts";
 import { type SimulatedMachine, type SimulatorControl, simulatorAt } from "../../simulator/control/index.ts";
-import { TalosVersion } from "../../talos/version/index.ts";
+import { given } from "../../talos/given.ts";
+import { Contract, TalosVersion } from "../../talos/version/index.ts";
 import { testSecrets } from "./fixture.ts";
 
 /** A simulator of its own, in its own process and directory. */
@@ -37,8 +38,10 @@ export interface SimulatedLab {
   end(): Promise<void>;
 }
 
-export interface SimulatedWish extends Partial<Pick<ClusterSpec, "kubernetesVersion" | "patches">> {
+export interface SimulatedWish extends Partial<Pick<ClusterSpec, "kubernetesVersion" | "patches" | "installImage">> {
   readonly talos?: string;
+  /** @default that of the Talos release */
+  readonly contract?: string;
   readonly leaving?: readonly string[];
 }
 
@@ -74,16 +77,18 @@ export async function simulatedLab(cluster: string): Promise<SimulatedLab> {
         return { name, role, address: found.address, fingerprint: found.fingerprint };
       });
     },
-    async desired(names, { talos = "v1.13.9", leaving = [], kubernetesVersion = "1.36.3", patches } = {}) {
+    async desired(names, wish = {}) {
+      const { talos = "v1.13.9", contract = talos, leaving = [], kubernetesVersion = "1.36.3" } = wish;
+      const { patches, installImage } = wish;
       const spec: ClusterSpec = {
         name: cluster,
         endpoint: `https://${first}:6443`,
         talosVersion: TalosVersion.parse(talos),
-        contract: TalosVersion.parse(talos).contract,
+        contract: Contract.parse(contract),
         kubernetesVersion,
         machines: await lab.machines(names),
         leaving: await lab.machines(leaving),
-        ...(patches === undefined ? {} : { patches }),
+        ...given({ patches, installImage }),
       };
       return desiredCluster(spec, secrets);
     },

@@ -15,18 +15,20 @@ const deadline = 10_000;
  */
 export async function importCluster(request: ImportRequest<Client>): Promise<Partial<ClusterState>> {
   const { id: address, client, signal, diagnostics } = request;
-  const [{ readMachineFacts }, { caFingerprint }] = await Promise.all([
+  const [{ detectContract, MachineConfig, machineFacts }, { caFingerprint }, { TalosVersion }] = await Promise.all([
     import("../../../talos/config/index.ts"),
     import("../../../talos/secrets/index.ts"),
+    import("../../../talos/version/index.ts"),
   ]);
   const secrets = await client.secrets.of(null);
   const ask = await adminOf(secrets);
   const options = { signal, deadline };
-  const [config, found, version] = await ask(address, (machine) =>
+  const [text, found, version] = await ask(address, (machine) =>
     Promise.all([machine.machineConfig(options), knownMachines(machine, options), machine.version(options)]),
   );
-  if (config === undefined) throw unusable(address, "it has no config");
-  const facts = readMachineFacts(config);
+  if (text === undefined) throw unusable(address, "it has no config");
+  const config = new MachineConfig(text, address);
+  const facts = machineFacts(config);
   if (facts.type !== "controlplane") throw unusable(address, "it is a worker");
   if (found.machines.length === 0) throw unusable(address, "it knows of no machine, for its etcd does not answer");
   // Whatever an attempt to create one of this name has left: this one is complete.
@@ -46,6 +48,7 @@ export async function importCluster(request: ImportRequest<Client>): Promise<Par
     name: facts.clusterName,
     endpoint: facts.endpoint,
     talos_version: version.tag,
+    config_contract: detectContract([config], TalosVersion.parse(version.tag), secrets).toString(),
     kubernetes_version: facts.kubernetesVersion.replace(/^v/, ""),
     machines: Object.fromEntries(machines) as ClusterState["machines"],
     on_destroy: "reset",

@@ -81,6 +81,39 @@ describe("a newer version is written", () => {
     expect([texts.size, after.cluster.talosVersion]).toEqual([0, "v1.13.9"]);
   });
 
+  test("of Talos together with the installers that the file names: in its quotes, and of each machine", () => {
+    const id = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba";
+    const factory = `factory.talos.dev/metal-installer/${id}`;
+    const metal = (version: string, image: string, own: string) =>
+      `cluster: { talosVersion: ${version}, configContract: v1.13, kubernetesVersion: 1.36.3, installImage: '${image}' }
+infrastructure:
+  kind: metal
+  trustOnFirstUse: true
+  machines:
+    cp-1: { address: 10.0.0.1, role: controlplane }
+    w-1: { address: 10.0.0.2, role: worker, image: "${own}" } # GPU
+`;
+    const plain = "ghcr.io/siderolabs/installer:v1.12.3";
+    // The plain one is not published for 1.14 any more.
+    expect([...talos(metal("v1.13.9", plain, "a.example/gpu:v1.13.9"), "v1.14.1").texts.values()]).toEqual([
+      metal("v1.14.1", `${factory}:v1.14.1`, "a.example/gpu:v1.14.1"),
+    ]);
+    expect(talos(metal("v1.14.0", `${factory}:v1.14.0`, "a.example/gpu:v1.14.1"), "v1.14.1").images).toEqual([
+      { path: ["cluster", "installImage"], from: `${factory}:v1.14.0`, to: `${factory}:v1.14.1` },
+    ]);
+  });
+
+  test("of an installer in the base there", () => {
+    const base =
+      "cluster: { talosVersion: v1.13.5, configContract: v1.13, installImage: a.example/installer:v1.13.5 }\n";
+    expect([...talos(rest, "v1.13.9", base).texts]).toEqual([
+      [
+        "environments/base.yaml",
+        "cluster: { talosVersion: v1.13.9, configContract: v1.13, installImage: a.example/installer:v1.13.9 }\n",
+      ],
+    ]);
+  });
+
   test("of Talos together with the contract that the configs have, where no file has it: they keep it", () => {
     const { texts, after } = talos(`cluster: { talosVersion: v1.13.5, kubernetesVersion: 1.36.3 }\n${rest}`, "v1.14.1");
     expect([...texts]).toEqual([
@@ -106,8 +139,8 @@ describe("nothing is written", () => {
     ["when Kubernetes would jump along", () => talos(at("v1.11.6"), "v1.13.9"), "names no Kubernetes version"],
     [
       "when the image has a tag of its own",
-      () => talos(at("v1.13.5", ", installImage: 'a.example/installer:v1.13.5'")),
-      "cluster.installImage",
+      () => talos(at("v1.13.5", ", installImage: 'a.example/installer:v1.13.5-ours'")),
+      "cluster.installImage of lab is a.example/installer:v1.13.5-ours, not a v1.13.9",
     ],
     ["for what is no version", () => talos(at("v1.13.5"), "newest"), "is not an exact Talos version"],
     ["for a release that is not known", () => talos(at("v1.14.1"), "1.15"), "is not an exact Talos version"],

@@ -10,6 +10,7 @@ import {
   configureProvider,
   importResourceState,
   type ObjectValue,
+  planResourceChange,
   readResource,
   Server,
   schemaOf,
@@ -139,6 +140,38 @@ describe("a cluster that another state has taken over", () => {
     expect(await read("")).toEqual([]);
     await record("first");
     expect(await read('{"owner":"first","applies":1}')).toEqual([]);
+  });
+});
+
+describe("a cluster that talosctl has upgraded, with configs of an older contract", () => {
+  const type = "talosmith_cluster";
+  let upgraded: SimulatedLab;
+  let first: string;
+  beforeAll(async () => {
+    upgraded = await simulatedLab("upgraded");
+    ({ address: first } = await upgraded.create("cp-1", "v1.14.1"));
+    await upgraded.apply(await upgraded.desired(["cp-1"], { talos: "v1.14.1", contract: "v1.13" }));
+  }, 60_000);
+  afterAll(() => upgraded.end());
+
+  test("is imported with that contract, and a plan changes nothing", async () => {
+    const { state: imported, diagnostics } = await importResourceState(server, type, first);
+    expect(diagnostics).toEqual([]);
+    expect(imported).toMatchObject({ talos_version: "v1.14.1", config_contract: "v1.13" });
+    const read = await readResource(server, type, imported as ObjectValue);
+    expect(read.diagnostics).toEqual([]);
+    expect(read.state).toMatchObject({ drift: [] });
+    const prior = read.state as ObjectValue;
+    // As a stack has it that does not say the contract.
+    const config = { ...prior, config_contract: null };
+    const { planned, diagnostics: refused } = await planResourceChange(server, {
+      typeName: type,
+      prior,
+      proposed: prior,
+      config,
+    });
+    expect(refused).toEqual([]);
+    expect(planned).toMatchObject({ config_contract: "v1.13", steps: [], changes: {} });
   });
 });
 

@@ -15,6 +15,7 @@ import {
   encodeSchematic,
   fetchImage,
   type ImageOptions,
+  installerOf,
   installerReference,
   kubernetesImages,
   parseSchematic,
@@ -110,6 +111,19 @@ describe("references", () => {
     ["v1.14.0", `factory.talos.dev/metal-installer/${empty}:v1.14.0`],
   ])("the installer of a plain %s is %s", (version, expected) => {
     expect(defaultInstallImage(TalosVersion.parse(version))).toBe(expected);
+  });
+
+  test.each([
+    ["ghcr.io/siderolabs/installer:v1.8.3", "v1.13.9", "ghcr.io/siderolabs/installer:v1.13.9"],
+    // Not published any more.
+    ["ghcr.io/siderolabs/installer:v1.13.9", "v1.14.1", `factory.talos.dev/metal-installer/${empty}:v1.14.1`],
+    [`factory.talos.dev/installer/${empty}:v1.9.6`, "v1.14.1", `factory.talos.dev/installer/${empty}:v1.14.1`],
+    ["localhost:5000/installer:v1.14.0-rc.1", "v1.14.1", "localhost:5000/installer:v1.14.1"],
+    ["localhost:5000/installer", "v1.14.1", undefined],
+    ["a.example/installer:v1.13.9-gpu", "v1.14.1", undefined],
+    ["a.example/installer:v1.13.9@sha256:00", "v1.14.1", undefined],
+  ])("the installer %s of %s is %s", (image, version, expected) => {
+    expect(installerOf(image, TalosVersion.parse(version))).toBe(expected);
   });
 
   test.each([
