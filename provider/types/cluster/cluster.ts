@@ -216,13 +216,9 @@ function withoutPatchFiles(state: ClusterState): ClusterState {
 /** Before there is a machine. */
 const nothingObserved = { machines: new Map(), kubernetes: { kind: "unreachable", reason: "" } } as const;
 
-function refuseFindings(findings: readonly Finding[], diagnostics: Diagnostics): void {
+function refuseFindings(summary: string, findings: readonly Finding[], diagnostics: Diagnostics): void {
   for (const { message, hint = "" } of findings)
-    diagnostics.error({
-      summary: "The machines can't be changed like this",
-      detail: `${message}. ${hint}`,
-      path: path("machines"),
-    });
+    diagnostics.error({ summary, detail: `${message}. ${hint}`, path: path("machines") });
 }
 
 async function planCreate({ planned: wishes, config, client, diagnostics }: PlanRequest<Schema, Client>) {
@@ -241,7 +237,7 @@ async function planCreate({ planned: wishes, config, client, diagnostics }: Plan
   // Finds faulty patches, and what the machines would refuse, now.
   const desired = await renderCluster(input, secrets);
   const { configFindings } = await import("../../../engine/index.ts");
-  refuseFindings(configFindings(desired, nothingObserved), diagnostics);
+  refuseFindings("The machines would refuse their configs", configFindings(desired, nothingObserved), diagnostics);
   const { caFingerprint } = desired;
   const hashes = await patchHashes(known.input, client, secrets);
   return { ...common, steps, ca_fingerprint: caFingerprint, patch_file_hashes: hashes };
@@ -289,7 +285,7 @@ async function planUpdate(request: PlanRequest<Schema, Client>, prior: ClusterSt
   const remade = replacedMachines(prior, planned).length > 0;
   if (known === undefined || remade || !known.endpointKnown) return { ...settled, steps: unknown, changes: unknown };
   const { refused, steps, changes } = await planOfUpdate(prior, known.input, secrets, client);
-  refuseFindings(refused, diagnostics);
+  refuseFindings("Can't be changed", refused, diagnostics);
   const news = changesOfFiles(prior, known.input, files);
   const all = { ...changes };
   for (const [machine, lines] of Object.entries(news)) all[machine] = [...(all[machine] ?? []), ...lines];
