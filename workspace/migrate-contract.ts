@@ -153,6 +153,8 @@ interface Inputs {
 
 interface Pair {
   readonly environment: Environment;
+  /** Of the release that the machine runs. */
+  readonly talos: Contract;
   readonly before: RenderedMachine;
   readonly after: RenderedMachine;
 }
@@ -241,9 +243,10 @@ class Migration {
       for (const [index, environment] of this.#environments.entries()) {
         const place = { ...this.#place, environment: this.#load(environment, texts) };
         const after = await renderedMachines(place, this.#inputs.secrets, texts);
+        const talos = TalosVersion.parse(environment.cluster.talosVersion).contract;
         for (const before of this.#before[index] ?? []) {
           const same = after.find(({ name }) => name === before.name);
-          if (same !== undefined) pairs.push({ environment, before, after: same });
+          if (same !== undefined) pairs.push({ environment, talos, before, after: same });
         }
       }
     } catch (error) {
@@ -280,7 +283,7 @@ class Migration {
     const places = new Map<string, string[]>();
     const note = (what: string, { before }: Pair) => places.set(what, [...(places.get(what) ?? []), before.name]);
     for (const pair of pairs) {
-      const { changes, switchedOn } = compareMeaning(pair.before.config, pair.after.config);
+      const { changes, switchedOn } = compareMeaning(pair.before.config, pair.after.config, pair.talos);
       for (const change of changes) note(inWords(change), pair);
       for (const id of switchedOn) if (!allowed.has(id)) note(`the new default ${id} would be on`, pair);
     }
@@ -306,8 +309,8 @@ class Migration {
   }
 }
 
-function switchesOn({ before, after }: Pair, one: NewDefault): boolean {
-  return one.isOn(after.config.decode()) && !one.isOn(before.config.decode());
+function switchesOn({ before, after, talos }: Pair, one: NewDefault): boolean {
+  return one.isOn(after.config.decode(), talos) && !one.isOn(before.config.decode(), talos);
 }
 
 /** Release facts describe each default under the document that has it. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ipaddr from "ipaddr.js";
 import { stringify } from "yaml";
+import { deviceExpression, hardwareExpression, selectorExpression } from "../../talos/config/index.ts";
 import { filled, given } from "../../talos/given.ts";
 import { chosenSchematic, installerReference, type SchematicChoice, schematicId } from "../../talos/image/index.ts";
 import { Contract, TalosVersion } from "../../talos/version/index.ts";
@@ -67,7 +68,7 @@ function imageOf(schematic: SchematicChoice | undefined, input: MetalMachineInpu
 }
 
 function unattendedInstall({ disk, selector, image, wipe }: Install): object {
-  const match = disk === undefined ? selectorExpression(selector ?? {}) : `disk.dev_path == ${quoted(disk)}`;
+  const match = disk === undefined ? selectorExpression(selector ?? {}) : deviceExpression(disk);
   return {
     apiVersion: "v1alpha1",
     kind: "UnattendedInstallConfig",
@@ -75,29 +76,6 @@ function unattendedInstall({ disk, selector, image, wipe }: Install): object {
     provisioning: { diskSelector: { match }, wipe: wipe || undefined },
   };
 }
-
-const types = {
-  nvme: 'disk.transport == "nvme"',
-  sd: 'disk.transport == "mmc"',
-  hdd: "disk.rotational",
-  ssd: "!disk.rotational",
-} as const;
-
-/** A selector as the expression that newer configs have in its place. */
-function selectorExpression(selector: DiskSelector): string {
-  const size = /^(<=|>=|<|>|==)?\s*(\d+)\s*(\w+)$/.exec(selector.size ?? "");
-  const text = (field: string, value: string | undefined) =>
-    value && (value.includes("*") ? `glob(${quoted(value)}, disk.${field})` : `disk.${field} == ${quoted(value)}`);
-  const terms = [
-    size && `disk.size ${size[1] ?? "=="} ${size[2]}u * ${size[3]?.replace(/^KB$/, "kB")}`,
-    ...(["model", "serial", "modalias", "uuid", "wwid"] as const).map((field) => text(field, selector[field])),
-    selector.type && types[selector.type],
-    text("bus_path", selector.busPath),
-  ];
-  return terms.filter(Boolean).join(" && ");
-}
-
-const quoted = (text: string) => JSON.stringify(text);
 
 /** The address with its prefix length, when it is static. */
 export function staticAddress({
@@ -139,7 +117,7 @@ function networkDocuments(input: MetalMachineInput): readonly object[] {
   const link = machine.mac === undefined ? machine.link : alias;
   const documents: object[] = [];
   const add = (kind: string, fields: object) => documents.push({ apiVersion: "v1alpha1", kind, ...fields });
-  const match = `mac(link.permanent_addr) == ${quoted(machine.mac?.toLowerCase() ?? "")}`;
+  const match = hardwareExpression(machine.mac ?? "");
   const routes = network.gateway === undefined ? undefined : [{ gateway: network.gateway }];
   if (machine.mac !== undefined && (address ?? vip) !== undefined)
     add("LinkAliasConfig", { name: alias, selector: { match } });

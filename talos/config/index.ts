@@ -11,6 +11,7 @@ export {
 } from "./cluster-config.ts";
 export { cniIn, detectContract } from "./detect-contract.ts";
 export { type Change, changedPlaces, configChange, diffConfigs, isUnset, movesInWords } from "./diff.ts";
+export { deviceExpression, hardwareExpression, selectorExpression } from "./expressions.ts";
 export { generateConfigWithFacts, generateMachineConfig } from "./generate/machine-config.ts";
 export { MachineConfig } from "./machine-config.ts";
 export { type Authority, type MachineFacts, machineFacts, readMachineFacts } from "./machine-facts.ts";

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ConfigDocument } from "./document/config-file.ts";
 import { type Section, sectionAt, sectionsAt, textAt, textsAt, type Value, valueAt } from "./document/value.ts";
+import { hardwareExpression } from "./expressions.ts";
 import { findDocument, type PlacedSetting } from "./placed-setting.ts";
 
 /**
  * machine.network.interfaces as documents. Undefined when an interface says more than addresses, routes, MTU, DHCP and a
- * shared address: bonds, bridges, VLANs and selectors need names in the newer form that the older one does not give.
+ * shared address: bonds, bridges and VLANs need names in the newer form that the older one does not give. A link that is
+ * selected by its hardware address has the name of the alias that selects it so.
  */
 export function movedInterfaces(
   config: Section,
@@ -16,15 +18,37 @@ export function movedInterfaces(
   return places.every((found) => found !== undefined) ? places.flat() : undefined;
 }
 
-const plainKeys: ReadonlySet<string> = new Set(["interface", "addresses", "routes", "mtu", "dhcp", "vip"]);
+const plainKeys: ReadonlySet<string> = new Set([
+  "interface",
+  "deviceSelector",
+  "addresses",
+  "routes",
+  "mtu",
+  "dhcp",
+  "vip",
+]);
 
 function isPlain(device: Section): boolean {
-  const sharedOnly = [...(sectionAt(device, "vip")?.keys() ?? [])].every((key) => key === "ip");
-  return textAt(device, "interface") !== "" && sharedOnly && [...device.keys()].every((key) => plainKeys.has(key));
+  const only = (path: string, key: string) => [...(sectionAt(device, path)?.keys() ?? [])].every((one) => one === key);
+  const isSimple = only("vip", "ip") && only("deviceSelector", "hardwareAddr");
+  return isSimple && [...device.keys()].every((key) => plainKeys.has(key));
 }
 
-function placesOf(device: Section, after: readonly ConfigDocument[]): readonly PlacedSetting[] {
-  const link = { kind: "LinkConfig", name: textAt(device, "interface") };
+function placesOf(device: Section, after: readonly ConfigDocument[]): readonly PlacedSetting[] | undefined {
+  const selector = textAt(device, "deviceSelector.hardwareAddr");
+  if (selector === "") return placesOfLink(device, textAt(device, "interface"), after);
+  const match = hardwareExpression(selector);
+  const alias = after.find(
+    ({ kind, section }) => kind === "LinkAliasConfig" && textAt(section, "selector.match") === match,
+  );
+  const name = textAt(alias?.section, "name");
+  if (name === "") return undefined;
+  const selected = { kind: "LinkAliasConfig", name, path: "selector.match", value: match };
+  return [selected, ...placesOfLink(device, name, after)];
+}
+
+function placesOfLink(device: Section, name: string, after: readonly ConfigDocument[]): readonly PlacedSetting[] {
+  const link = { kind: "LinkConfig", name };
   const addresses: Value[] = textsAt(device, "addresses").map((address) => new Map([["address", address]]));
   const routes = sectionsAt(device, "routes").map(movedRoute);
   const mtu = valueAt(device, "mtu");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../given.ts";
-import { deviceExpression } from "./disk-expression.ts";
 import { type ConfigDocument, cloneConfig } from "./document/config-file.ts";
 import {
   isSection,
@@ -12,6 +11,7 @@ import {
   type Value,
   valueAt,
 } from "./document/value.ts";
+import { deviceExpression, isExpressible, selectorExpression } from "./expressions.ts";
 import { controlPlaneRole } from "./generate/common-values.ts";
 import { movedInterfaces } from "./moved-interfaces.ts";
 import { type Form, type MovedValue, movedValues } from "./moved-values.ts";
@@ -74,6 +74,7 @@ export function inFormOf(
 const moves: readonly Move[] = [
   { from: ["cluster.discovery"], place: discovery },
   // Volumes and mounts of Kubernetes' own parts (extraVolumes, extraMounts) have no place in the newer form: they are lost.
+  { from: ["machine.install.diskSelector", "machine.install.disk"], place: installDisk },
   { from: ["machine.features.kubePrism"], place: kubePrism },
   { from: ["machine.network.interfaces"], place: movedInterfaces },
   { from: ["machine.network.hostname"], place: hostname },
@@ -116,8 +117,6 @@ function inForm(value: Value, form: Form): Value {
       return value !== true;
     case "addresses":
       return Array.isArray(value) ? value.map((address) => new Map([["address", address]])) : value;
-    case "device":
-      return deviceExpression(String(value));
     case "pem":
       return pem(value);
     case "pem-pair":
@@ -219,6 +218,16 @@ function discovery(config: Section): readonly PlacedSetting[] | undefined {
   if (valueAt(config, `${registries}.service.disabled`) === true) return [];
   const endpoint = textAt(config, `${registries}.service.endpoint`) || "https://discovery.talos.dev/";
   return [{ kind: "DiscoveryServiceConfig", name: "default", path: "endpoint", value: endpoint }];
+}
+
+/** A selector wins over the path of a disk. */
+function installDisk(config: Section): readonly PlacedSetting[] | undefined {
+  const selector = sectionAt(config, "machine.install.diskSelector");
+  const fields = Object.fromEntries([...(selector ?? [])].map(([key, value]) => [key, String(value)]));
+  if (!isExpressible(fields)) return undefined;
+  const disk = textAt(config, "machine.install.disk");
+  const value = selector === undefined ? deviceExpression(disk) : selectorExpression(fields);
+  return [{ kind: "UnattendedInstallConfig", path: "provisioning.diskSelector.match", value }];
 }
 
 function kubePrism(config: Section): readonly PlacedSetting[] {

@@ -8,8 +8,6 @@ export type Form =
   | "inverse"
   /** Each address of a list is a section of its own. */
   | "addresses"
-  /** The path of a disk is an expression. */
-  | "device"
   /** PEM, no longer base64 of it. */
   | "pem"
   | "pem-pair";
@@ -43,7 +41,6 @@ export const movedValues: readonly MovedValue[] = [
   moved("cluster.id", "DiscoveryIdentityConfig", "clusterID"),
   moved("cluster.secret", "DiscoveryIdentityConfig", "clusterSecret"),
   moved("machine.install.image", "UnattendedInstallConfig", "installer.image"),
-  moved("machine.install.disk", "UnattendedInstallConfig", "provisioning.diskSelector.match", "device"),
   moved("machine.install.wipe", "UnattendedInstallConfig", "provisioning.wipe"),
   ...["state", "ephemeral"].map((volume) => ({
     ...moved(`machine.systemDiskEncryption.${volume}`, "VolumeConfig", "encryption"),

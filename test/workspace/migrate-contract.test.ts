@@ -157,6 +157,25 @@ describe("a move to a newer contract", () => {
     expect(plan.after.cluster.patches.machines["lab-cp-1"]?.join()).toContain("secure: false");
   });
 
+  test.each(["v1.12", "v1.14"])("machines by address, with their disks and links, from v1.10 to %s", async (to) => {
+    const text = [
+      `cluster: { talosVersion: v1.14.1, kubernetesVersion: 1.36.3, configContract: v1.10, diskEncryption: { ephemeral: [{ nodeID: true }] } }`,
+      "infrastructure:",
+      "  kind: metal",
+      "  trustOnFirstUse: true",
+      "  diskSelector: { type: nvme, size: '>= 200GB' }",
+      "  network: { cidr: 10.0.0.0/24, gateway: 10.0.0.1, nameservers: [10.0.0.1], vip: 10.0.0.9 }",
+      "  machines:",
+      "    cp-1: { address: 10.0.0.70, role: controlplane, link: eth0, patches: [{ machine: { nodeLabels: { a: b } } }] }",
+      "    w-1: { address: 10.0.0.80, role: worker, mac: '0C:c4:7a:00:00:01', disk: /dev/sdb }",
+      "",
+    ].join("\n");
+    const { plan, moved } = await migrate(project({ [file]: text }), to);
+    expect(plan.obstacles).toEqual([]);
+    expect(moved).toEqual(to === "v1.14" ? ["environments/lab.yaml:8 machine.nodeLabels"] : []);
+    expect(plan.notes).toEqual([expect.stringContaining("DHCP only on links that they name")]);
+  });
+
   test("a second time finds nothing to do", async () => {
     const root = project({ [file]: all("machine: { nodeLabels: { a: b } }") });
     const { plan } = await migrate(root);

@@ -13,32 +13,31 @@ import {
   type Rule,
   rule,
   type Unmovable,
+  unlessEmpty,
 } from "./rules.ts";
 import { pem } from "./value-rules.ts";
 
 const volumes =
   "no document has it: put the files where Talos mounts them already, or run the component with other arguments";
 
+const mounts =
+  "no document has it: use a UserVolumeConfig, which is mounted below /var/mnt and which pods reach by hostPath";
+
 export const kubernetesRules: readonly Rule[] = [
   rule("machine.features.kubePrism", 14, kubePrism),
   rule("machine.kubelet.disableManifestsDirectory", 14, (node) =>
     textOf(node) === "true" ? nothing : "the directory is always disabled: use KubeStaticPodConfig documents",
   ),
-  rule(
-    "machine.kubelet.extraMounts",
-    14,
-    () =>
-      "no document has it: use a UserVolumeConfig, which is mounted below /var/mnt and which pods reach by hostPath",
-  ),
+  rule("machine.kubelet.extraMounts", 14, unlessEmpty(mounts)),
   rule("cluster.allowSchedulingOnControlPlanes", 14, scheduling),
   rule("cluster.allowSchedulingOnMasters", 14, scheduling),
   rule("cluster.acceptedCAs", 14, acceptedCas),
   rule("cluster.discovery", 14, discovery),
   rule("cluster.network.cni", 14, podNetwork),
   rule("cluster.apiServer.extraArgs", 14, apiServerArguments),
-  rule("cluster.apiServer.extraVolumes", 14, () => volumes),
-  rule("cluster.controllerManager.extraVolumes", 14, () => volumes),
-  rule("cluster.scheduler.extraVolumes", 14, () => volumes),
+  rule("cluster.apiServer.extraVolumes", 14, unlessEmpty(volumes)),
+  rule("cluster.controllerManager.extraVolumes", 14, unlessEmpty(volumes)),
+  rule("cluster.scheduler.extraVolumes", 14, unlessEmpty(volumes)),
   rule("cluster.apiServer.disablePodSecurityPolicy", 14, () => nothing),
   rule("cluster.apiServer.admissionControl", 14, admissionControl),
   rule("cluster.apiServer.authorizationConfig", 14, authorizers),

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Node } from "yaml";
 import { textAt, textsAt } from "../document/value.ts";
+import { deviceExpression, isExpressible, selectorExpression } from "../expressions.ts";
 import { findDocument } from "../placed-setting.ts";
 import { childAt, deletion, entriesOf, isDeletion, itemsOf, listOf, mapOf, text, textOf } from "./nodes.ts";
-import { type MigrationTarget, nothing, type Outcome, type Placement, type Rule, rule } from "./rules.ts";
+import { type MigrationTarget, nothing, type Outcome, type Placement, type Rule, rule, unlessEmpty } from "./rules.ts";
 import { pem, pemPair } from "./value-rules.ts";
 
 const installer = "a machine takes it from its image";
@@ -16,18 +17,28 @@ export const machineRules: readonly Rule[] = [
   rule("machine.network.interfaces", 12, interfaces),
   rule("machine.registries.mirrors", 12, mirrors),
   rule("machine.registries.config", 12, registryAccess),
-  rule("machine.install.extraKernelArgs", 14, () => `${installer}: add them to cluster.schematic.kernelArgs`),
-  rule("machine.install.extensions", 14, () => `${installer}: add them to cluster.schematic.extensions`),
-  rule(
-    "machine.install.diskSelector",
-    14,
-    () => "write an UnattendedInstallConfig with provisioning.diskSelector.match",
-  ),
+  rule("machine.install.extraKernelArgs", 14, unlessEmpty(`${installer}: add them to cluster.schematic.kernelArgs`)),
+  rule("machine.install.extensions", 14, unlessEmpty(`${installer}: add them to cluster.schematic.extensions`)),
+  rule("machine.install.disk", 14, disk),
+  rule("machine.install.diskSelector", 14, diskSelector),
   rule("machine.install.legacyBIOSSupport", 14, () => "UnattendedInstallConfig does not have it"),
   rule("machine.install.bootloader", 14, () => nothing),
   // Always on in the newer form: one of the new defaults.
   rule("machine.install.grubUseUKICmdline", 14, () => nothing),
 ];
+
+const installDocument = { kind: "UnattendedInstallConfig", path: ["provisioning", "diskSelector", "match"] };
+
+function disk(node: Node): Outcome | string {
+  if (isDeletion(node)) return "write an UnattendedInstallConfig with the desired disk";
+  return { placements: [{ ...installDocument, node: text(deviceExpression(textOf(node))) }] };
+}
+
+function diskSelector(node: Node): Outcome | string {
+  const fields = Object.fromEntries(entriesOf(node).map(({ key, value }) => [key.value, textOf(value)]));
+  if (!isExpressible(fields)) return "write an UnattendedInstallConfig with the expression that selects the disk";
+  return { placements: [{ ...installDocument, node: text(selectorExpression(fields)) }] };
+}
 
 function hostname(node: Node): Outcome | string {
   if (isDeletion(node)) return "write a HostnameConfig document with the desired name";

@@ -15,7 +15,8 @@ export interface NewDefault {
   readonly id: string;
   /** Kind of the document that has it, with its name where it has one. */
   readonly document: string;
-  readonly isOn: (documents: Documents) => boolean;
+  /** Whether a machine that runs the release has it with this config. */
+  readonly isOn: (documents: Documents, talos: Contract) => boolean;
   /** Takes it out, on or off, so that two configs can be compared without regard to it. */
   readonly remove: (documents: Documents) => void;
   /** Patches that keep it off in configs of the contract; undefined where the contract does not allow that. */
@@ -54,14 +55,15 @@ export const newDefaults: readonly NewDefault[] = [
       contract.kubernetesDocuments ? undefined : [{ machine: { install: { grubUseUKICmdline: false } } }],
   },
   {
-    // Without the document Talos mounts it as it always did; with the document securely, unless that says otherwise.
+    // With the document it is mounted securely, unless that says otherwise. Without, 1.13 alone does the same.
     id: "secure-ephemeral",
     document: `VolumeConfig/${ephemeral}`,
     controlPlane: false,
     isSwitch: true,
-    isOn: (documents) => {
+    isOn: (documents, talos) => {
+      if (!talos.includes(13)) return false;
       const found = findDocument(documents, { kind: "VolumeConfig", name: ephemeral });
-      return found !== undefined && valueAt(found.section, "mount.secure") !== false;
+      return found === undefined ? !talos.includes(14) : valueAt(found.section, "mount.secure") !== false;
     },
     remove: (documents) => take(documents, "VolumeConfig", "mount.secure", ephemeral),
     off: () => [document("VolumeConfig", { name: ephemeral, mount: { secure: false } })],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Node } from "yaml";
+import { isSeq, type Node } from "yaml";
 import type { Contract } from "../../version/index.ts";
 import type { MachineType } from "../cluster-config.ts";
 import type { ConfigDocument } from "../document/config-file.ts";
@@ -50,6 +50,11 @@ export function rule(from: string, since: number, move: Rule["move"]): Rule {
 }
 
 export const nothing: Outcome = { placements: [] };
+
+/** For a list that has no place in the newer form: an empty one says nothing. */
+export function unlessEmpty(reason: string): Rule["move"] {
+  return (node) => (isSeq(node) && node.items.length === 0 ? nothing : reason);
+}
 
 /** The release that brought a field of a document. */
 export function fieldSince(kind: string, path: string): number {

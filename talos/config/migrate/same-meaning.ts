@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import type { Contract } from "../../version/index.ts";
 import { type Change, diffConfigs } from "../diff.ts";
 import { type ConfigDocument, cloneConfig, documentId } from "../document/config-file.ts";
 import { type Value, valueAt } from "../document/value.ts";
@@ -15,12 +16,12 @@ export interface Comparison {
   readonly switchedOn: readonly string[];
 }
 
-/** Compares the config of the older contract with the one of the newer, each with its patches, by meaning. */
-export function compareMeaning(before: MachineConfig, after: MachineConfig): Comparison {
+/** Compares the config of the older contract with the one of the newer by what they mean to a machine of the release. */
+export function compareMeaning(before: MachineConfig, after: MachineConfig, talos: Contract): Comparison {
   const [left, right] = [cloneConfig(before.decode()), cloneConfig(after.decode())];
   const switchedOn: string[] = [];
   for (const one of newDefaults) {
-    const [was, is] = [one.isOn(left), one.isOn(right)];
+    const [was, is] = [one.isOn(left, talos), one.isOn(right, talos)];
     if (is && !was) switchedOn.push(one.id);
     if (!was || (is && one.isSwitch)) for (const side of [left, right]) one.remove(side);
   }

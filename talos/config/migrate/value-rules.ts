@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isScalar, type Node } from "yaml";
-import { deviceExpression } from "../disk-expression.ts";
 import { type Form, type MovedValue, movedValues } from "../moved-values.ts";
 import { childAt, isDeletion, itemsOf, listOf, mapOf, text, textOf } from "./nodes.ts";
 import { fieldSince, type Rule, rule } from "./rules.ts";
@@ -46,8 +45,6 @@ function inForm(node: Node, form: Form): Node | undefined {
         itemsOf(node).map((item) => mapOf([["address", item]])),
         node,
       );
-    case "device":
-      return text(deviceExpression(textOf(node)));
     case "pem":
       return pem(node);
     case "pem-pair":

@@ -27,6 +27,9 @@ function config(contract: string, type: MachineType, patches: readonly string[] 
   return generateConfigWithFacts(cluster, secrets, { type, hostname: "m-1", patches }).config;
 }
 
+const meaning = (before: MachineConfig, after: MachineConfig, talos = running.contract) =>
+  compareMeaning(before, after, talos);
+
 function targetOf(contract: string): MigrationTarget {
   const documents = (type: MachineType) => config(contract, type).decode();
   return {
@@ -54,8 +57,8 @@ const head = (kind: string, name?: string) =>
 function offPatches(contract: string, type: MachineType, before: MachineConfig): readonly string[] {
   const on = newDefaults.filter(
     (one) =>
-      !one.isOn(before.decode()) &&
-      one.isOn(config(contract, type).decode()) &&
+      !one.isOn(before.decode(), running.contract) &&
+      one.isOn(config(contract, type).decode(), running.contract) &&
       (!one.controlPlane || type === "controlplane"),
   );
   return on.flatMap((one) => one.off(Contract.parse(contract)) ?? []).map((patch) => stringifyYaml(patch));
@@ -124,6 +127,13 @@ describe("a patch in the form of contract 1.14", () => {
         'machine:\n  certSANs:\n    - "x.test"\n',
         `${head("KubeletConfig")}extraArgs: { "v": "2" }\n`,
         `${head("KubeNodeConfig")}labels:\n  a/b:\n    $patch: delete\n`,
+      ],
+    ],
+    [
+      "a disk by what it is",
+      'machine: {install: {diskSelector: {type: nvme, size: ">= 200GB", model: WDC*}, extraKernelArgs: []}}',
+      [
+        `${head("UnattendedInstallConfig")}provisioning:\n  diskSelector:\n    match: disk.size >= 200u * GB && glob("WDC*", disk.model) && disk.transport == "nvme"\n`,
       ],
     ],
     [
@@ -217,17 +227,17 @@ describe("the meaning of a config in another contract", () => {
   ])("%s and %s differ only in new defaults", (from, to) => {
     for (const type of ["controlplane", "worker"] as const) {
       const before = config(from, type);
-      expect(compareMeaning(before, config(to, type)).changes).toEqual([]);
+      expect(meaning(before, config(to, type)).changes).toEqual([]);
       const kept = config(to, type, offPatches(to, type, before));
       // With contract 1.14 the arguments of the kernel always come from the image.
       const always = (to === "v1.14" && from < "v1.12") || from === "v1.9" ? ["kernel-args-from-image"] : [];
-      expect(compareMeaning(before, kept)).toEqual({ changes: [], switchedOn: always });
+      expect(meaning(before, kept)).toEqual({ changes: [], switchedOn: always });
       expect(validateConfig(kept, { mode: "metal", talos: running }).error).toBeUndefined();
     }
   });
 
   test("what the newer contract switches on is named", () => {
-    expect(compareMeaning(config("v1.13", "controlplane"), config("v1.14", "controlplane")).switchedOn).toEqual([
+    expect(meaning(config("v1.13", "controlplane"), config("v1.14", "controlplane")).switchedOn).toEqual([
       "secure-ephemeral",
       "filesystem-trim",
       "workload-isolation",
@@ -237,8 +247,15 @@ describe("the meaning of a config in another contract", () => {
 
   test("a volume that has its document is mounted securely already", () => {
     const patch = `${head("VolumeConfig", "EPHEMERAL")}provisioning: { maxSize: 50GiB }\n`;
-    const { switchedOn } = compareMeaning(config("v1.13", "worker", [patch]), config("v1.14", "worker", [patch]));
+    const { switchedOn } = meaning(config("v1.13", "worker", [patch]), config("v1.14", "worker", [patch]));
     expect(switchedOn).toEqual(["filesystem-trim", "workload-isolation"]);
+  });
+
+  test("Talos 1.13 mounts the volume securely without a document, older ones never", () => {
+    const patch = `${head("VolumeConfig", "EPHEMERAL")}provisioning: { maxSize: 50GiB }\n`;
+    const [before, after] = [config("v1.10", "worker"), config("v1.10", "worker", [patch])];
+    const switched = (talos: string) => meaning(before, after, Contract.parse(talos)).switchedOn;
+    expect(["v1.12", "v1.13", "v1.14"].map(switched)).toEqual([[], [], ["secure-ephemeral"]]);
   });
 
   test.each([
@@ -248,7 +265,7 @@ describe("the meaning of a config in another contract", () => {
     ["another interval", `${head("FilesystemTrimConfig")}interval: 24h\n`, ""],
   ])("%s is a change", (_, before, after) => {
     const [left, right] = [config("v1.13", "controlplane", [before]), config("v1.14", "controlplane", [after])];
-    expect(compareMeaning(left, right).changes).not.toEqual([]);
+    expect(meaning(left, right).changes).not.toEqual([]);
   });
 });
 
@@ -357,7 +374,7 @@ describe("random patches", () => {
         expect(results.flatMap(({ left }) => left)).toEqual([]);
         const moved = results.map(({ documents }) => writeNodes(documents));
         const after = config(to, type, [...offPatches(to, type, before), ...moved]);
-        const { changes, switchedOn } = compareMeaning(before, after);
+        const { changes, switchedOn } = meaning(before, after);
         expect(changes).toEqual([]);
         expect(switchedOn.filter((id) => id !== "kernel-args-from-image")).toEqual([]);
         expect(validateConfig(after, { mode: "metal", talos: running }).error).toBeUndefined();
