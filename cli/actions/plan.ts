@@ -11,6 +11,7 @@ import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
 import { ownedByTerraform, refuseOwnedByTerraform } from "../../workspace/terraform/state-file.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
+import { contractLine } from "../output/contract-line.ts";
 import { planWithTerraform } from "./deploy-with-terraform.ts";
 import { tellFirstContact } from "./synth.ts";
 
@@ -23,6 +24,7 @@ export async function plan(
   const { environment, clientFiles } = workspace;
   await clearAbandonedState(workspace);
   tellFirstContact(environment, context);
+  context.stderr.write(`${contractLine(environment)}\n`);
   const backup = await backupStatus(workspace);
   if (backup !== undefined) context.stderr.write(`${backupLine(backup)}\n`);
   // Terraform's door knows no cluster without Kubernetes. What `up` has made, it goes on with.

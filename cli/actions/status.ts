@@ -14,6 +14,7 @@ import { backupLine } from "../../workspace/backups.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
 import { conditionLines } from "../output/condition-lines.ts";
+import { contractLine } from "../output/contract-line.ts";
 import { jsonText, tableOf } from "../output/table.ts";
 
 export async function status(
@@ -34,6 +35,7 @@ export async function status(
       v: 1,
       cluster: desired.name,
       endpoint: desired.endpoint,
+      configContract: desired.contract.toString(),
       conditions: conditions.cluster,
       machines: machines.map((machine) => ({ ...machine, conditions: conditions.machines[machine.name] ?? [] })),
       pending: pending.map(({ id }) => id),
@@ -47,6 +49,7 @@ export async function status(
   }
   context.stdout.write(tableOf(["name", "role", "address", "stage", "ready", "talos", "kubelet", "etcd"], machines));
   for (const line of conditionLines(conditions.cluster, context.clock.now())) context.stderr.write(`${line}\n`);
+  context.stderr.write(`${contractLine(workspace.environment)}\n`);
   for (const { sentence } of pending) context.stderr.write(`to do: ${sentence}\n`);
   for (const { name: file, expiresAt } of certificates) {
     const left = expiresAt.getTime() - context.clock.now().getTime();
