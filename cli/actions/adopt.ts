@@ -76,7 +76,7 @@ export async function adopt(name: string, flags: AdoptFlags, context: CommandCon
     const found = await workspace.machines.find();
     return { text, desired: await workspace.desired(secrets, found, { patches: secret }) };
   };
-  const images = imagesToSay(machines, (await render({}, [])).desired);
+  const images = imagesToSet(machines, (await render({}, [])).desired);
   const { desired: bare } = await render({ images }, []);
   const { patches, secret } = differences(machines, bare);
   const hidden = secret.map((patch) => stringify(patch)).join("---\n");
@@ -142,7 +142,7 @@ function placesFor(name: string, flags: AdoptFlags) {
 }
 
 /** The installers that the file has to name: those that its version and schematic do not lead to. */
-function imagesToSay(machines: readonly AdoptedMachine[], desired: DesiredCluster): ReadonlyMap<string, string> {
+function imagesToSet(machines: readonly AdoptedMachine[], desired: DesiredCluster): ReadonlyMap<string, string> {
   return new Map(
     machines.flatMap(({ name, config }) => {
       const { installImage } = machineFacts(config);

@@ -10,14 +10,16 @@ import { createProgram, runProgram } from "../../cli/program.ts";
 import type { DesiredCluster } from "../../engine/index.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { configChange, encodeTalosconfig, generateTalosconfig } from "../../talos/config/index.ts";
-import { encodeSecrets } from "../../talos/secrets/index.ts";
-import { testSecrets } from "../engine/fixture.ts";
+import { encodeSecrets, generateSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
+import { Contract } from "../../talos/version/index.ts";
 import { type SimulatedLab, simulatedLab } from "../engine/simulated-cluster.ts";
 import { testContext } from "../support/command-context.ts";
 import { everything } from "../support/everything.ts";
 import { officialState, operatorObjects, talconfig } from "../support/foreign-cluster.ts";
 import { programFolder } from "../support/programs.ts";
 
+const newSecrets = () =>
+  generateSecrets({ contract: Contract.parse("v1.13"), clock: systemClock, entropy: systemEntropy });
 const password = "hunter2-of-the-registry";
 
 /** As clusters are found: machines that name themselves, and what the generator would not write. */
@@ -52,7 +54,7 @@ const versions = everything ? ["v1.14.1", "v1.13.9", "v1.12.11", "v1.11.6"] : ["
 describe.each(versions)("adopting a cluster of %s that others made", (talos) => {
   const root = mkdtempSync(join(tmpdir(), "talosmith-adopt-"));
   const at = (path: string) => join(root, path);
-  const secrets = testSecrets();
+  let secrets: SecretsBundle;
   const kubernetes = ["v1.14.1", "v1.13.9"].includes(talos) ? "1.36.3" : "1.34.2";
   let lab: SimulatedLab;
   let addresses: readonly string[];
@@ -70,7 +72,8 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
     mkdirSync(at("environments"));
     mkdirSync(at("theirs"));
     writeFileSync(at("cdktf.json"), "{}");
-    lab = await simulatedLab("theirs");
+    secrets = await newSecrets();
+    lab = await simulatedLab("theirs", secrets);
     for (const name of ["cp-1", "w-1", "w-2"]) await lab.create(name, talos);
     const wish = { talos, kubernetesVersion: kubernetes, patches: patchesOf(talos) };
     const desired = await lab.desired(["cp-1", "w-1", "w-2"], wish);
@@ -236,8 +239,9 @@ describe.each([
     beforeAll(async () => {
       mkdirSync(at("environments"));
       writeFileSync(at("cdktf.json"), "{}");
-      writeFileSync(at("theirs.yaml"), encodeSecrets(testSecrets()));
-      lab = await simulatedLab("theirs");
+      const secrets = await newSecrets();
+      writeFileSync(at("theirs.yaml"), encodeSecrets(secrets));
+      lab = await simulatedLab("theirs", secrets);
       for (const name of machines) await lab.create(name, talos);
       await lab.apply(await lab.desired(machines, { talos, contract, patches }));
       desired = await lab.desired(machines, { talos, contract, patches, installImage });

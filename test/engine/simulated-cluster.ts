@@ -30,7 +30,7 @@ export interface SimulatedLab {
   /** The machines by these names, as part of a spec. */
   machines(names: readonly string[]): Promise<MachineSpec[]>;
   desired(names: readonly string[], options?: SimulatedWish): Promise<DesiredCluster>;
-  /** Of this lab alone: all labs share one bundle of secrets, and by it they would take each other for the same cluster. */
+  /** Of this lab alone: most labs share one bundle of secrets, and by it they would take each other for the same cluster. */
   readonly lockFile: string;
   apply(desired: DesiredCluster, options?: Partial<ApplyOptions>): Promise<ApplyResult>;
   observe(desired: DesiredCluster): Promise<ObservedCluster>;
@@ -45,7 +45,8 @@ export interface SimulatedWish extends Partial<Pick<ClusterSpec, "kubernetesVers
   readonly leaving?: readonly string[];
 }
 
-export async function simulatedLab(cluster: string): Promise<SimulatedLab> {
+/** Secrets of its own let commands work on the lab's cluster while other labs run: they lock it by its CA. */
+export async function simulatedLab(cluster: string, secrets = testSecrets()): Promise<SimulatedLab> {
   const directory = await mkdtemp(join(tmpdir(), "talosmith-engine-"));
   // Reboots of a second and a half are for talosctl's eyes; the engine sees short ones as well.
   const scale = `TALOSMITH_SIMULATOR_TIME_SCALE=${process.env.TALOSMITH_SIMULATOR_TIME_SCALE ?? "0.2"}`;
@@ -53,7 +54,6 @@ export async function simulatedLab(cluster: string): Promise<SimulatedLab> {
   const daemon = join((await packageProvider()).directory, "simulator-daemon.cjs");
   const daemonCommand = ["/usr/bin/env", scale, process.execPath, daemon] as const;
   const simulator = simulatorAt(join(directory, "simulator"), { daemonCommand });
-  const secrets = testSecrets();
   let first: string | undefined;
   const lockFile = join(directory, "cluster.lock");
   const lab: SimulatedLab = {
