@@ -41,10 +41,13 @@ test("a config does not differ from itself, nor from its own form", () => {
   );
 });
 
-/** Two kinds of links, addresses or volumes must not have the same name, or none. */
+/** Two kinds of links, addresses or volumes must not have the same name, or none; a pair of links has two. */
 function isConflicting(...texts: readonly string[]): boolean {
-  const names = texts.map((text) => [/^kind: (.*)$/m.exec(text)?.[1], /^name: (.*)$/m.exec(text)?.[1]]);
-  return names[0]?.[0] !== names[1]?.[0] && names[0]?.[1] === names[1]?.[1];
+  const [first, second] = texts.map((text) => ({
+    kind: /^kind: (.*)$/m.exec(text)?.[1],
+    names: [/^name: (.*)$/m.exec(text)?.[1] ?? '""', ...(/^peer:\n {4}name: (.*)$/m.exec(text)?.slice(1) ?? [])],
+  }));
+  return first?.kind !== second?.kind && first?.names.some((name) => second?.names.includes(name)) === true;
 }
 
 test("a patch without lists may be applied twice", () => {
