@@ -37,7 +37,7 @@ export function placesOf(key: string, kind: Kind | undefined): readonly string[]
   let level: readonly Place[] = Object.entries({ ...parts, ...sections }).map(([path, schema]) => ({ path, schema }));
   while (level.length > 0) {
     const mappings = level.flatMap(mappingsAt);
-    const found = mappings.filter(({ shape }) => key in shape).map(({ path }) => path);
+    const found = mappings.filter(({ shape }) => Object.hasOwn(shape, key)).map(({ path }) => path);
     if (found.length > 0) return [...new Set(found)];
     level = mappings.flatMap(({ path, shape }) =>
       Object.entries(shape).map(([name, schema]) => ({ path: `${path}.${name}`, schema })),
@@ -76,5 +76,6 @@ export function requiredOf(schema: unknown): string | undefined {
   if (schema instanceof z.ZodRecord) return `{ <name>: ${requiredOf(schema.valueType) ?? "…"} }`;
   if (!(schema instanceof z.ZodObject)) return undefined;
   const required = Object.entries(schema.shape).filter(([, field]) => unwrapped(field) === field);
+  if (required.length === 0) return undefined;
   return `{ ${required.map(([key, field]) => `${key}: ${requiredOf(field) ?? "…"}`).join(", ")} }`;
 }
