@@ -93,14 +93,12 @@ describe.skipIf(chromiumPath === undefined)("the page's screens in a browser", {
     await ui.inspect("etcd");
     await ui.show("#/changes/lab");
     await ui.page.getByText("Nothing to change.").waitFor();
-    ui.changeFile(
-      "controlPlane:",
-      "cluster: { patches: { worker: ['machine: { sysctls: { a.b: \"1\" } }'] } }\ncontrolPlane:",
-    );
+    const patches = "  patches: { worker: ['machine: { sysctls: { a.b: \"1\" } }'] }\n";
+    ui.changeFile("  configContract:", `${patches}  configContract:`);
     await ui.page.getByText("change the config of lab-w-1 without a reboot").waitFor();
     await ui.page.getByRole("rowheader", { name: "v1alpha1 machine.sysctls" }).waitFor();
     await ui.inspect("changes");
-    ui.changeFile("{ patches: { worker: ['machine: { sysctls: { a.b: \"1\" } }'] } }", "{}");
+    ui.changeFile(patches, "");
     await ui.page.getByText("Nothing to change.").waitFor();
     await ui.show("#/simulator");
     await ui.inspect("simulator");
