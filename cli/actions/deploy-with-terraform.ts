@@ -6,6 +6,7 @@ import { type MachinePlan, machinesOf } from "../../model/index.ts";
 import { parsePlan, placeholderTitle, reviewPlan } from "../../review/index.ts";
 import { clientFilePaths } from "../../workspace/client-files.ts";
 import type { Deployed } from "../../workspace/deploy.ts";
+import { refusedConfigs } from "../../workspace/refused-configs.ts";
 import { eventsBeside, type RunAction, withPlanFile } from "../../workspace/terraform/plan-file.ts";
 import { prepareExistingStack, prepareStack, stackDirectory } from "../../workspace/terraform/prepare-stack.ts";
 import { withFollowedEvents } from "../../workspace/terraform/run-events.ts";
@@ -43,7 +44,22 @@ const outputs = z.object({
 
 export async function deployWithTerraform(options: TerraformRun): Promise<DeployOutcome> {
   await options.workspace.machines.refuseOtherKind();
-  return change(await openStack(options), [], options, `Apply these changes to ${options.workspace.name}?`, "yes");
+  const terraform = await openStack(options);
+  const question = `Apply these changes to ${options.workspace.name}?`;
+  return withPatchPlaces(options, () => change(terraform, [], options, question, "yes"));
+}
+
+/** Where Terraform fails because machines would refuse their configs, it is said in which lines of the files that is. */
+async function withPatchPlaces<T>({ workspace, context }: TerraformRun, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    // A config that cannot be made at all is what Terraform has reported.
+    const refused = context.signal.aborted ? [] : await refusedConfigs(workspace).catch(() => []);
+    for (const { message, hint } of refused) context.stderr.write(`${message}. ${hint}\n`);
+    // Whatever was found, this is why the command fails.
+    throw error;
+  }
 }
 
 /** Shows terraform's own plan; true when it holds changes. */
@@ -51,11 +67,13 @@ export async function planWithTerraform(options: TerraformRun): Promise<boolean>
   await options.workspace.machines.refuseOtherKind();
   const terraform = await openStack(options);
   const show = (text: string) => options.context.stdout.write(text);
-  return withPlanFile(stackOf(options), async (file) => {
-    const { changes } = await terraform.plan(file, colour(options.context), show);
-    if (changes) show(dangersIn(await terraform.showPlan(file)));
-    return changes;
-  });
+  return withPatchPlaces(options, () =>
+    withPlanFile(stackOf(options), async (file) => {
+      const { changes } = await terraform.plan(file, colour(options.context), show);
+      if (changes) show(dangersIn(await terraform.showPlan(file)));
+      return changes;
+    }),
+  );
 }
 
 export const destroyQuestion = (name: string) => `Destroy everything in ${name}? There is no way back.`;

@@ -72,6 +72,17 @@ describe.skipIf(!everything).each(ways)("a cluster of Talos 1.13 with v1alpha1 p
     edit("configContract: v1.14", "configContract: v1.13");
   });
 
+  test("names the lines of patches that the machines would refuse, at plan", async () => {
+    const migrated = "configContract: v1.14\n  previousContract: v1.13";
+    edit("configContract: v1.13", migrated);
+    const { code, stderr } = await run("plan", "lab");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /machine\.kubelet \(environments\/lab\.yaml:\d+\) and KubeletConfig: kubelet config is already set/,
+    );
+    edit(migrated, "configContract: v1.13");
+  });
+
   test("moves to contract 1.14 by a migration, and means the same", async () => {
     const migrated = await run("config", "migrate", "lab", "--to", "v1.14", "--yes");
     expect([migrated.code, migrated.stderr]).toEqual([0, expect.anything()]);
