@@ -183,6 +183,22 @@ const talosReadsContract: SettingRule = ({ talosVersion, configContract }) => {
   ];
 };
 
+/** A migration goes to a newer contract. */
+const contractGoesUp: SettingRule = ({ previousContract, configContract }) => {
+  if (previousContract === undefined || configContract === undefined) return [];
+  if (![previousContract, configContract].every(isContract)) return [];
+  if (Contract.parse(previousContract).compare(Contract.parse(configContract)) < 0) return [];
+  return [
+    {
+      path: ["previousContract"],
+      found: previousContract,
+      expected: `a contract older than configContract, ${configContract}`,
+      hint: "Remove it: only talosmith config migrate writes it.",
+      also: ["configContract"],
+    },
+  ];
+};
+
 /** Of single values. The environment's schema has them as well, by the same functions. */
 export const valueRules = {
   networksGiven,
@@ -198,6 +214,7 @@ export const settingRules = {
   nodesApart,
   kubespanDiscovers,
   talosReadsContract,
+  contractGoesUp,
 } as const satisfies Record<string, SettingRule>;
 
 /** All that is wrong; of settings with values that are wrong by themselves, those alone. */

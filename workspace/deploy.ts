@@ -14,10 +14,11 @@ import {
   refuseErrors,
   type Step,
 } from "../engine/index.ts";
-import type { Environment } from "../model/index.ts";
+import { type Environment, fileReader, patchLists } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import { deployAddons, readAddons } from "./addons.ts";
 import { absentMachines, isBegun } from "./machines.ts";
+import { refusedConfigs } from "./refused-configs.ts";
 import type { PolicyFlags } from "./rollout.ts";
 import { removeStack } from "./terraform/prepare-stack.ts";
 import type { Workspace } from "./workspace.ts";
@@ -60,6 +61,7 @@ export async function deployWithoutTerraform(
   await machines.refuseOtherKind();
   await machines.refuseOtherOwner();
   await refuseLostSecrets(workspace);
+  if (!isBegun(workspace.environment, await machines.find())) await refuseConfigs(workspace);
   // Before the machines: a run that is killed in between leaves no machine without secrets.
   const secrets = await workspace.secrets.ensure();
   const addresses = await machines.ensure();
@@ -81,6 +83,16 @@ export async function deployWithoutTerraform(
     kubeconfigPath: clientFiles.paths.kubeconfig,
     talosconfigPath: clientFiles.paths.talosconfig,
   };
+}
+
+/** Before there is a machine: refuses configs that machines would refuse. Without patches there is nothing to refuse. */
+async function refuseConfigs(workspace: Workspace): Promise<void> {
+  if (
+    patchLists(workspace.environment, fileReader(workspace.root)).length +
+      workspace.environment.cluster.patchFiles.length >
+    0
+  )
+    refuseErrors(await refusedConfigs(workspace));
 }
 
 function refuseWithoutKubernetes(addons: readonly Addon[], { kubernetes }: PolicyFlags): void {
@@ -120,7 +132,10 @@ export async function planWithoutTerraform(workspace: Workspace, flags: PolicyFl
   const addresses = await machines.find();
   const missing = absentMachines(environment, addresses);
   await refuseLostSecrets(workspace);
-  if (!isBegun(environment, addresses)) return { missing, steps: [], unseen: [] };
+  if (!isBegun(environment, addresses)) {
+    await refuseConfigs(workspace);
+    return { missing, steps: [], unseen: [] };
+  }
   const secrets = await workspace.secrets.forPlan();
   const desired = await workspace.desired(secrets, addresses, { leaving: await machines.surplus() });
   const preview = await previewCluster({

@@ -20,6 +20,9 @@ export function fileDiffs(
   const onDisk = fileReader(root);
   const changed: ReadFile = (file) => texts.get(file) ?? onDisk(file);
   return [...texts.keys()].sort().map((file) => {
+    // All of a patch file is secret.
+    if (environment.cluster.patchFiles.includes(file))
+      return { file, diff: `--- a/${file}\n+++ b/${file}\n(a patch file: its content is secret and not shown)\n` };
     const [before, after] = [onDisk, changed].map((read) => withoutSecrets(file, environment, read));
     return { file, diff: `--- a/${file}\n+++ b/${file}\n${unifiedDiff(before ?? "", after ?? "")}` };
   });

@@ -59,7 +59,8 @@ export async function upgradeTo(
       hint: `Add --write-only to change ${file}; then talosmith plan ${name} shows the steps, and talosmith deploy ${name} takes them.`,
     });
   }
-  const workspace = new Workspace({ root, environment: after, context });
+  // The file on the disk, which the project's app reads, still has the older version.
+  const workspace = new Workspace({ root, environment: after, context }).with(after);
   const { missing, steps } = await planWithoutTerraform(workspace);
   if (missing.length > 0) throw notDeployed(name, `no machine ${missing.join(", ")}`);
   const lines = steps.map(({ sentence }) => `- ${sentence}\n`).join("");
@@ -71,7 +72,7 @@ export async function upgradeTo(
   const question = `Take ${steps.length === 1 ? "this step" : `these ${steps.length} steps`} in ${name}?`;
   if (steps.length > 0 && !(await approvedFor(after, question, flags, context))) return;
   await saveTexts(root, change.texts);
-  await deployAlone(workspace, flags, started, context);
+  await deployAlone(workspace.written(after), flags, started, context);
 }
 
 /** What changes in the files, and what follows from it that was not asked for. */

@@ -30,24 +30,33 @@ export function configFindings(desired: DesiredCluster, observed: ObservedCluste
 
 function findingOf(desired: DesiredCluster, found: ConfigFinding, machines: readonly DesiredMachine[]): Finding {
   const { conflictsWith } = found;
-  const message = found.message.startsWith(`${found.document}: `)
-    ? found.message.slice(found.document.length + 2)
-    : found.message;
   const places = [found, conflictsWith].filter(isGiven);
-  const [first] = machines;
+  const patches = machines[0]?.patches ?? [];
   const set = places.map(({ document, path }) => {
-    const place = patchSetting(first?.patches ?? [], document, path);
-    const origin = place === undefined ? undefined : desired.placeOf?.(place);
+    const place = patchSetting(patches, document, path);
+    const origin = place && desired.placeOf?.(place);
     return [document, path, origin && `(${origin})`].filter(Boolean).join(" ");
   });
   const names = machines.map(({ name }) => name).join(", ");
+  const where = set.filter((text) => text !== "").join(" and ");
   return {
     severity: "error",
-    // A machine that is not there yet refuses it as well: the finding is about the config, whichever machine answers.
-    message: `${names}: Talos ${desired.talosVersion} would refuse the config: ${set.filter((text) => text !== "").join(" and ")}: ${message}`,
+    message: `${names}: Talos ${desired.talosVersion} would refuse the config: ${where}: ${reasonOf(desired, found, patches)}`,
     hint:
       conflictsWith === undefined
         ? "Correct the patch or setting that it comes from."
         : "Remove it from one of the two places.",
   };
+}
+
+/** In the words of Talos, which may repeat a value; not where the value may come from a file with secret patches. */
+function reasonOf({ placeOf }: DesiredCluster, found: ConfigFinding, patches: readonly string[]): string {
+  const { document, path, conflictsWith } = found;
+  const isWritten = (patch: string) => placeOf?.({ patch, document: 0, keys: [] }) !== undefined;
+  const [written, hidden] = [patches.filter(isWritten), patches.filter((patch) => placeOf && !isWritten(patch))];
+  const sets = (some: readonly string[]) => patchSetting(some, document, path) !== undefined;
+  const isShown = hidden.length === 0 || conflictsWith !== undefined || (sets(written) && !sets(hidden));
+  if (!isShown) return "what is set there is not shown, because it may come from a patch file, which is secret";
+  const message = found.message.trim().replace(/\.$/, "");
+  return message.startsWith(`${document}: `) ? message.slice(document.length + 2) : message;
 }

@@ -42,9 +42,13 @@ const serviceCidrs = setting(
 /** With the first contract that has documents for Kubernetes come defaults of new clusters that can break a workload. */
 const contract: Field = {
   name: "the config contract",
-  in: (config) => (config.documents.has("KubeClusterConfig") ? "v1.14 or newer" : "v1.13 or older"),
-  way: "To change it: talosmith config migrate.",
+  in: (config) => formOf(config.documents.has("KubeClusterConfig")),
+  way: "To move to a newer contract: talosmith config migrate <environment> --to <contract>.",
 };
+
+function formOf(kubernetesDocuments: boolean): string {
+  return kubernetesDocuments ? "v1.14 or newer" : "v1.13 or older";
+}
 
 const fields: readonly Field[] = [
   setting("the cluster's name", "cluster.clusterName", "KubeClusterConfig:clusterName"),
@@ -59,13 +63,16 @@ const fields: readonly Field[] = [
  */
 export function immutableFindings(desired: DesiredCluster, observed: ObservedCluster): readonly Finding[] {
   const changes = new Map<string, { readonly field: Field; before: string; after: string; machines: string[] }>();
+  const { previousContract } = desired;
+  const migratedFrom = previousContract && formOf(previousContract.kubernetesDocuments);
   for (const machine of desired.machines) {
     const state = configured(observed.machines.get(machine.name));
     const running = state?.config;
     // Equal configs need no reading; of one that cannot be read nothing is known.
     if (running === undefined || running.text === machine.config.text || running.problem !== undefined) continue;
-    for (const field of desired.previousContract === undefined ? [...fields, contract] : fields) {
+    for (const field of [...fields, contract]) {
       const [before, after] = [field.in(running), field.in(machine.config)];
+      if (field === contract && before === migratedFrom) continue;
       if (before === undefined || after === undefined || before === after) continue;
       const key = [field.name, before, after].join("\n");
       const change = changes.get(key) ?? { field, before, after, machines: [] };

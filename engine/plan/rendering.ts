@@ -163,9 +163,10 @@ function specFaults(spec: ClusterSpec): string[] {
     ...settingsIn(clusterSettings, { ...spec }),
     talosVersion: spec.talosVersion.toString(),
     configContract: spec.contract.toString(),
+    previousContract: spec.previousContract?.toString(),
   };
-  const { kubespanDiscovers, talosReadsContract } = settingRules;
-  for (const rule of [...Object.values(valueRules), kubespanDiscovers, talosReadsContract])
+  const { kubespanDiscovers, talosReadsContract, contractGoesUp } = settingRules;
+  for (const rule of [...Object.values(valueRules), kubespanDiscovers, talosReadsContract, contractGoesUp])
     for (const { path, found, expected } of rule(settings))
       faults.push(`${settingPath(path)}: found ${found}, expected ${expected}`);
   for (const { name, meta = {} } of spec.machines)

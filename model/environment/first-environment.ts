@@ -104,8 +104,10 @@ function cluster({ talosVersion, kubernetesVersion }: FirstEnvironment, base: st
     kubernetesVersion: talos.defaultKubernetesVersion,
     configContract: talos.contract.toString(),
   };
+  // What the base has goes with its own Talos version.
+  const isOther = talosVersion !== undefined && talosVersion !== inBase("talosVersion");
   const pinned = (["talosVersion", "kubernetesVersion", "configContract"] as const).flatMap((field) => {
-    const value = given[field] ?? (inBase(field) === undefined ? usual[field] : undefined);
+    const value = given[field] ?? (isOther || inBase(field) === undefined ? usual[field] : undefined);
     return value === undefined ? [] : [`  ${field}: ${value}`];
   });
   const examples = [

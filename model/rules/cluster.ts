@@ -119,6 +119,7 @@ export const clusterRules = {
   podsAndServicesApart: ofCluster(settingRules.podsAndServicesApart),
   kubespanDiscovers: ofCluster(settingRules.kubespanDiscovers),
   talosReadsContract: ofCluster(settingRules.talosReadsContract),
+  contractGoesUp: ofCluster(settingRules.contractGoesUp),
 } as const satisfies Rules;
 
 /** Needs to know the infrastructure, too. */

@@ -50,6 +50,14 @@ describe("a config that the machine's Talos would refuse is found before anythin
     expect(found(patch, options)).toEqual([]);
   });
 
+  test("without what a patch holds that no file of the project shows", () => {
+    const label = 'machine:\n  nodeLabels: { "bad SECRET label": x }\n';
+    const hidden = found(label, { contract: "v1.13", placeOf: () => undefined });
+    expect(hidden).toEqual([expect.stringContaining("it may come from a patch file, which is secret")]);
+    expect(hidden.join()).not.toContain("SECRET");
+    expect(found(label, { contract: "v1.13", placeOf: () => "environments/c.yaml:3" }).join()).toContain("SECRET");
+  });
+
   test("a document that the Talos does not know yet", () => {
     const patch = "apiVersion: v1alpha1\nkind: FilesystemTrimConfig\ninterval: 24h\n";
     expect(found(patch, { talos: "v1.13.9", contract: "v1.13" })).toEqual([

@@ -16,7 +16,7 @@ afterAll(() => removeProject(root));
 const colour = "\x1b[";
 
 test("usually a plan names the machine to be made, without colours where there is no terminal", () => {
-  expect(usual).toMatchObject({ code: 2, stderr: "" });
+  expect(usual).toMatchObject({ code: 2, stderr: "Config contract: v1.13\n" });
   expect(usual.stdout).toContain("local-cp-1");
   expect(usual.stdout).not.toContain(colour);
 });

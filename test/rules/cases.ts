@@ -128,6 +128,13 @@ export const settingCases: Readonly<Record<string, Case>> = {
     provider: "config_contract",
     engine: "v1.14 with Talos v1.13.9",
   },
+  contractGoesUp: {
+    data: ofCluster({ configContract: "v1.12", previousContract: "v1.13" }),
+    file: "cluster.previousContract",
+    construct: cluster,
+    provider: "previous_contract",
+    engine: "previousContract: found v1.13",
+  },
 };
 
 const long = "a".repeat(40);
@@ -165,6 +172,7 @@ export const commonCases: Readonly<Record<string, Case | "warning">> = {
   podsAndServicesApart: settingCases.podsAndServicesApart as Case,
   kubespanDiscovers: settingCases.kubespanDiscovers as Case,
   talosReadsContract: settingCases.talosReadsContract as Case,
+  contractGoesUp: settingCases.contractGoesUp as Case,
   offlineDiscovery: "warning",
   onlyNodeId: "warning",
   ruleNamesUnique: inFile(

@@ -22,7 +22,7 @@ import { EnvironmentError, machinesOf, parseEnvironment } from "../../model/inde
 import { commonRules, rulesOfKind } from "../../model/rules/index.ts";
 import { Server, schemaOf, type Value, validateConfig } from "../../provider/framework/index.ts";
 import { talosmithProvider } from "../../provider/types/index.ts";
-import { contractOf, TalosVersion } from "../../talos/version/index.ts";
+import { Contract, contractOf, TalosVersion } from "../../talos/version/index.ts";
 import { testSecrets } from "../engine/fixture.ts";
 import { type Case, commonCases, kindCases, settingCases, valueCases } from "./cases.ts";
 
@@ -123,6 +123,7 @@ async function pathsOfProvider(data: Parts): Promise<readonly string[]> {
     machines: Object.fromEntries(machines),
     dns_domain: cluster.domain,
     config_contract: cluster.configContract,
+    previous_contract: cluster.previousContract,
     pod_subnets: cluster.podCidrs,
     service_subnets: cluster.serviceCidrs,
     additional_sans: cluster.certSans,
@@ -157,7 +158,9 @@ function messageOfEngine(data: Parts): string {
   const nothing = { machines: new Map(), kubernetes: { kind: "unreachable", reason: "" } } as const;
   try {
     const contract = contractOf({ ...versions, ...cluster });
-    const found = preflight(desiredCluster({ ...spec, contract }, testSecrets()), nothing);
+    const previous = cluster.previousContract;
+    const migrated = previous === undefined ? {} : { previousContract: Contract.parse(String(previous)) };
+    const found = preflight(desiredCluster({ ...spec, contract, ...migrated }, testSecrets()), nothing);
     return found.flatMap(({ severity, message }) => (severity === "error" ? [message] : [])).join("\n");
   } catch (error) {
     return (error as Error).message;

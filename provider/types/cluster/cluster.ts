@@ -221,6 +221,32 @@ function refuseFindings(summary: string, findings: readonly Finding[], diagnosti
     diagnostics.error({ summary, detail: `${message}. ${hint}`, path: path("machines") });
 }
 
+/** Renders the configs that an apply would send, and refuses those that the machines would. */
+async function refuseConfigs(
+  input: ClusterInput,
+  secrets: SecretsBundle,
+  diagnostics: Diagnostics,
+): Promise<DesiredCluster> {
+  const desired = await renderCluster(input, secrets);
+  const { configFindings } = await import("../../../engine/index.ts");
+  refuseFindings("The machines would refuse their configs", configFindings(desired, nothingObserved), diagnostics);
+  return desired;
+}
+
+function hasPatches({ machines }: ClusterInput): boolean {
+  return Object.values(machines).some(({ patches }) => (patches?.length ?? 0) > 0);
+}
+
+/** To render configs before there are secrets. */
+async function throwawaySecrets(contract: string): Promise<SecretsBundle> {
+  const [{ generateSecrets }, { Contract }, { systemClock, systemEntropy }] = await Promise.all([
+    import("../../../talos/secrets/index.ts"),
+    import("../../../talos/version/index.ts"),
+    import("../../../talos/clock.ts"),
+  ]);
+  return generateSecrets({ contract: Contract.parse(contract), clock: systemClock, entropy: systemEntropy });
+}
+
 async function planCreate({ planned: wishes, config, client, diagnostics }: PlanRequest<Schema, Client>) {
   const contract = await plannedContract(config, null);
   const planned = { ...wishes, config_contract: contract };
@@ -233,12 +259,12 @@ async function planCreate({ planned: wishes, config, client, diagnostics }: Plan
   const steps = numbered(await stepsOfCreate(known.input));
   // Also finds files that are missing now rather than in the middle of the apply.
   const input = await withPatchFiles(known.input, client);
-  if (secrets === undefined) return { ...common, steps, ca_fingerprint: unknown };
+  if (secrets === undefined) {
+    if (hasPatches(input)) await refuseConfigs(input, await throwawaySecrets(String(contract)), diagnostics);
+    return { ...common, steps, ca_fingerprint: unknown };
+  }
   // Finds faulty patches, and what the machines would refuse, now.
-  const desired = await renderCluster(input, secrets);
-  const { configFindings } = await import("../../../engine/index.ts");
-  refuseFindings("The machines would refuse their configs", configFindings(desired, nothingObserved), diagnostics);
-  const { caFingerprint } = desired;
+  const { caFingerprint } = await refuseConfigs(input, secrets, diagnostics);
   const hashes = await patchHashes(known.input, client, secrets);
   return { ...common, steps, ca_fingerprint: caFingerprint, patch_file_hashes: hashes };
 }
@@ -283,7 +309,11 @@ async function planUpdate(request: PlanRequest<Schema, Client>, prior: ClusterSt
   if (diagnostics.hasError || (!changed && drift.length === 0 && files.length === 0)) return unchanged;
   // A machine that is made anew may come back at its old address or at another: the steps follow from which.
   const remade = replacedMachines(prior, planned).length > 0;
-  if (known === undefined || remade || !known.endpointKnown) return { ...settled, steps: unknown, changes: unknown };
+  if (known === undefined || remade || !known.endpointKnown) {
+    // Before a machine is destroyed that would not come back.
+    if (known !== undefined) await refuseConfigs(await withPatchFiles(known.input, client), secrets, diagnostics);
+    return { ...settled, steps: unknown, changes: unknown };
+  }
   const { refused, steps, changes } = await planOfUpdate(prior, known.input, secrets, client);
   refuseFindings("Can't be changed", refused, diagnostics);
   const news = changesOfFiles(prior, known.input, files);

@@ -91,8 +91,10 @@ export async function clusterSpec(input: ClusterInput, leaving: readonly Machine
 
 /** The attribute that a patch is in; of those in files only the machine's config is known. */
 function patchPlace(machines: ClusterInput["machines"], patch: string): string | undefined {
-  for (const [name, { patches }] of Object.entries(machines)) {
-    const index = patches?.indexOf(patch) ?? -1;
+  for (const [name, { patches, patch_files: files }] of Object.entries(machines)) {
+    // What files hold comes last, and is secret.
+    const own = patches?.slice(0, patches.length - (files?.length ?? 0)) ?? [];
+    const index = own.indexOf(patch);
     if (index >= 0) return `machines["${name}"].patches[${index}]`;
   }
   return undefined;

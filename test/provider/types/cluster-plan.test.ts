@@ -182,8 +182,14 @@ describe("the plan of a change", () => {
     const patched = { ...next, machines: { ...base.machines, "w-1": worker } };
     const message =
       /w-1: Talos v1\.14\.1 would refuse the config: v1alpha1 machine\.kubelet \(machines\["w-1"\]\.patches\[0\]\) and KubeletConfig: kubelet config is already set/;
-    for (const prior of [null, await applied(next)]) {
-      const { diagnostics } = await plan(patched, prior);
+    const remade = { ...patched, machines: { ...patched.machines, "w-1": { ...worker, address: unknown } } };
+    const cases = [
+      [patched, null],
+      [patched, await applied(next)],
+      [remade, await applied(next)],
+    ] as const;
+    for (const [config, prior] of cases) {
+      const { diagnostics } = await plan(config, prior);
       expect(diagnostics.map(({ detail }) => detail)).toEqual([expect.stringMatching(message)]);
     }
   });
