@@ -181,6 +181,10 @@ describe("talosmith init", () => {
       "cluster: { talosVersion: v1.12.3, kubernetesVersion: 1.35.0, configContract: v1.12, domain: a.test }\n";
     const text = firstEnvironment({ kind: "simulated", controlPlanes: 1, workers: 1 }, { base: all });
     expect(text).not.toMatch(/^cluster:/m);
+    const other = { kind: "simulated", controlPlanes: 1, workers: 1, talosVersion: "v1.14.1" } as const;
+    expect(firstEnvironment(other, { base: all })).toContain(
+      "  talosVersion: v1.14.1\n  kubernetesVersion: 1.37.0\n  configContract: v1.14\n",
+    );
   });
 
   it("names the schema where it is: in the package, or in a checkout", async () => {

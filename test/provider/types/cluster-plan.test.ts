@@ -114,6 +114,9 @@ describe("the plan of a new cluster", () => {
     expect(diagnostics).toEqual([]);
     expect(isUnknown(planned.ca_fingerprint ?? null)).toBe(true);
     expect(planned.steps).toHaveLength(6);
+    const worker = machine("worker", "10.0.0.2", { patches: ["machine:\n  nodeLabels: { 'bad label': x }\n"] });
+    const refused = await plan({ ...base, machines: { ...base.machines, "w-1": worker } }, null, without);
+    expect(refused.diagnostics).toMatchObject([{ summary: "The machines would refuse their configs" }]);
   });
 
   test("finds a faulty patch before the apply", async () => {
