@@ -123,7 +123,7 @@ describe("a move to a newer contract", () => {
     expect(loadEnvironment(root, "other", plan.texts)).toEqual(loadEnvironment(root, "other"));
     const shown = diffs.map(({ diff }) => diff).join("");
     expect(shown).not.toMatch(/hunter/);
-    expect(shown).toContain("password: ******");
+    expect(shown).toContain("(a patch file: its content is secret and not shown)");
     expect(shown).toContain("--- a/patches/time.yaml\n+++ b/patches/time.yaml\n@@");
   });
 
