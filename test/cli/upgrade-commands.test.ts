@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -19,9 +19,10 @@ describe("the commands that upgrade", () => {
   const own = join(root, "environments/tiny.yaml");
   const base = join(root, "environments/base.yaml");
   let clock = systemClock;
+  let path = "/nowhere";
 
   async function talosmith(...args: string[]) {
-    const context = testContext({ cwd: root, env: { PATH: "/nowhere" }, clock });
+    const context = testContext({ cwd: root, env: { PATH: path }, clock });
     await runProgram(createProgram(context, registrations), args, context);
     return context.written;
   }
@@ -57,6 +58,29 @@ describe("the commands that upgrade", () => {
     expect(readFileSync(base, "utf8")).toContain("v1.12.11");
     expect((await status()).machines[0].talos).toBe("v1.12.11");
     expect(exitCode).toBe(0);
+  });
+
+  test("a dry run shows the steps also where the project has an app, which reads the file as it is", async () => {
+    const repository = new URL("../../", import.meta.url).pathname;
+    const app = `${process.execPath} ${repository}scripts/from-source.js main.ts`;
+    const options = 'projectRoot: import.meta.dirname, outdir: process.env.CDKTF_OUTDIR, environments: ["tiny"]';
+    writeFileSync(
+      join(root, "main.ts"),
+      `import { synthesize } from "${repository}constructs/index.ts";\nsynthesize({ ${options} });\n`,
+    );
+    writeFileSync(join(root, "cdktf.json"), JSON.stringify({ app }));
+    // The shell that runs the app, and no terraform.
+    path = join(root, "bin");
+    mkdirSync(path);
+    symlinkSync("/bin/sh", join(path, "sh"));
+    try {
+      expect(await talosmith("plan", "tiny")).toMatchObject({ stdout: "Nothing to change.\n" });
+      const { stdout } = await talosmith("upgrade", "talos", "tiny", "--to", "v1.13.9", "--dry-run");
+      expect(stdout).toMatch(/^- .*tiny-cp-1.*v1\.13\.9/m);
+    } finally {
+      path = "/nowhere";
+      writeFileSync(join(root, "cdktf.json"), "{}");
+    }
   });
 
   test("Talos goes up: in the file that has the version, and on the machine", async () => {
