@@ -35,7 +35,7 @@ const mostRounds = 10;
  * to do and everything is healthy. May be killed anywhere and run again.
  */
 export function applyCluster(options: ApplyOptions): Promise<ApplyResult> {
-  return withExclusiveContext(options, "bring the cluster to what is wished", async (context) => {
+  return withExclusiveContext(options, "apply the desired configuration", async (context) => {
     const result = await applyIn(context, options);
     const { claim } = options;
     // Workers of another state's cluster were entered before, and do not count its applies.
@@ -79,7 +79,7 @@ export async function applyIn(
   await awaitHealth(context);
   if (context.policy.kubernetes) await awaitEndpoint(context);
   const kubeconfig = await kubeconfigFrom(context);
-  context.emit({ type: "healthy", message: `cluster ${context.desired.name} is as it should be` });
+  context.emit({ type: "healthy", message: `cluster ${context.desired.name} is healthy and up to date` });
   return { steps: done, kubeconfig };
 }
 
@@ -104,7 +104,7 @@ function seesNew(observed: ObservedCluster, seen: Set<string>): boolean {
  */
 export async function observeAll(context: StepContext): Promise<ObservedCluster> {
   let last: ObservedCluster | undefined;
-  await context.waitFor("look at every machine", context.timeouts.reachable, async () => {
+  await context.waitFor("wait for every machine to answer", context.timeouts.reachable, async () => {
     const observed = await context.observe();
     last = observed;
     const started = context.desired.machines.some(
@@ -120,7 +120,7 @@ export async function observeAll(context: StepContext): Promise<ObservedCluster>
     return silent.length === 0 ? undefined : silent.join("; ");
   });
   const observed = last ?? (await context.observe());
-  context.emit({ type: "observed", message: `looked at ${observed.machines.size} machines` });
+  context.emit({ type: "observed", message: `observed ${observed.machines.size} machines` });
   return observed;
 }
 

@@ -109,6 +109,12 @@ export type Step = StepAction & {
   readonly destructive: boolean;
 };
 
+/** Whether the machine is away for a while because of the step. */
+export function reboots(step: Step): boolean {
+  if (step.kind === "apply-config") return step.effect === "reboot";
+  return step.kind === "upgrade-talos" || step.kind === "reboot" || step.kind === "wipe-etcd";
+}
+
 /** A step of one kind. */
 export type StepOf<K extends StepKind> = Extract<Step, { readonly kind: K }>;
 
@@ -144,46 +150,46 @@ function sentenceOf(action: StepAction): string {
   switch (action.kind) {
     case "apply-config":
       return {
-        install: `send ${action.machine} its first config and wait until it has booted with it${action.trust === undefined ? "" : " (trust on first use: its certificate is not pinned)"}`,
-        "no-reboot": `change the config of ${action.machine} without a reboot`,
-        reboot: `change the config of ${action.machine}, which reboots it`,
+        install: `apply initial config to ${action.machine}${action.trust === undefined ? "" : " (trust on first use: its certificate is not pinned)"}`,
+        "no-reboot": `apply config to ${action.machine} without a reboot`,
+        reboot: `apply config to ${action.machine} and reboot it`,
       }[action.effect];
     case "write-meta":
-      return `write ${action.keys.length === 1 ? "key" : "keys"} ${action.keys.join(", ")} of the META of ${action.machine}`;
+      return `write META ${action.keys.length === 1 ? "key" : "keys"} ${action.keys.join(", ")} on ${action.machine}`;
     case "bootstrap-etcd":
-      return `start etcd on ${action.machine}, once for the whole cluster`;
+      return `bootstrap etcd on ${action.machine}`;
     case "join-etcd":
-      return `wait until ${action.machine} is a healthy etcd member`;
+      return `wait for etcd on ${action.machine}`;
     case "join-kubernetes":
-      return `wait until the Kubernetes node ${action.machine} is ready`;
+      return `wait for Kubernetes node ${action.machine}`;
     case "remove-etcd-member":
-      return `remove the dead etcd member ${action.memberId} of ${action.machine}`;
+      return `remove dead etcd member ${action.memberId} of ${action.machine}`;
     case "forfeit-leadership":
-      return `let another member lead etcd instead of ${action.machine}`;
+      return `transfer etcd leadership away from ${action.machine}`;
     case "pull-installer":
-      return `fetch ${action.image} to ${action.machine}`;
+      return `pull ${action.image} on ${action.machine}`;
     case "pull-images":
-      return `fetch the new images of Kubernetes to ${action.machine}`;
+      return `pull Kubernetes images on ${action.machine}`;
     case "sync-manifests":
       if (action.proxy !== undefined && isRollback(action.proxy))
-        return `roll back kube-proxy from ${action.proxy.from} to ${action.proxy.to}, with the cluster's DNS and network, to what ${action.machine} has them at`;
-      return `bring the cluster's kube-proxy, DNS and network to what ${action.machine} has them at`;
+        return `roll back kube-proxy from ${action.proxy.from} to ${action.proxy.to} and update DNS and network by the manifests of ${action.machine}`;
+      return `update kube-proxy, DNS and network by the manifests of ${action.machine}`;
     case "drain":
-      return `move the pods away from ${action.machine}`;
+      return `drain ${action.machine}`;
     case "cordon":
-      return `keep new pods away from ${action.machine}`;
+      return `cordon ${action.machine}`;
     case "reboot":
       return `reboot ${action.machine}`;
     case "uncordon":
-      return `let pods run on ${action.machine} again`;
+      return `uncordon ${action.machine}`;
     case "reset":
       return resetSentence(action);
     case "wipe-etcd":
-      return `throw away the etcd data of ${action.machine}`;
+      return `wipe etcd data of ${action.machine}`;
     case "restore-etcd":
-      return `start etcd on ${action.machine} from ${action.snapshot}`;
+      return `restore etcd on ${action.machine} from ${action.snapshot}`;
     case "delete-node":
-      return `delete the Kubernetes node ${action.machine}`;
+      return `delete Kubernetes node ${action.machine}`;
     case "upgrade-talos":
       return action.from === action.to
         ? `install ${action.image} on ${action.machine}`
@@ -191,7 +197,7 @@ function sentenceOf(action: StepAction): string {
     case "upgrade-kubernetes":
       return `${isRollback(action) ? "roll back" : "upgrade"} ${action.component} on ${action.machine} from ${action.from} to ${action.to}`;
     case "await-components":
-      return `wait until ${action.components.map(({ component, version }) => `${component} ${version}`).join(", ")} on ${action.machine} ${action.components.length === 1 ? "is" : "are"} ready`;
+      return `wait for ${action.components.map(({ component, version }) => `${component} ${version}`).join(", ")} on ${action.machine}`;
     case "gate":
       return gateSentence(action);
     case "pause":
@@ -208,20 +214,20 @@ function gateSentence({ machine, before, windows, gates }: Extract<StepAction, {
   const conditions: string[] = [];
   if (windows > 0) conditions.push("a maintenance window is open");
   if (gates > 0) conditions.push(gates === 1 ? "the gate passes" : `all ${gates} gates pass`);
-  const what = { change: machine, leave: `the leaving of ${machine}` }[before as string] ?? `${before} on ${machine}`;
-  return `begin with ${what} only when ${conditions.join(" and ")}`;
+  const what = { change: machine, leave: `the removal of ${machine}` }[before as string] ?? `${before} on ${machine}`;
+  return `start ${what} only when ${conditions.join(" and ")}`;
 }
 
 function pauseSentence({ canaries, soak, afterwards }: Extract<StepAction, { kind: "pause" }>): string {
   const watched = soak === 0 ? [] : [`watch ${canaries.join(", ")} for ${describeDuration(soak)}`];
-  return [...watched, afterwards === "stop" ? `stop after ${canaries.join(", ")} until the next run` : "go on"].join(
+  return [...watched, afterwards === "stop" ? `stop after ${canaries.join(", ")} until the next run` : "continue"].join(
     ", then ",
   );
 }
 
-/** Machines that are still to be made, told like steps of the engine, which comes when they are there. */
+/** Machines that do not exist yet, in the form of steps. Their own steps are computed once they exist. */
 export function creationSteps(names: readonly string[]): readonly Pick<Step, "id" | "sentence" | "destructive">[] {
-  return names.map((name) => ({ id: `create/${name}`, sentence: `make the machine ${name}`, destructive: false }));
+  return names.map((name) => ({ id: `create/${name}`, sentence: `create machine ${name}`, destructive: false }));
 }
 
 /** An image that a machine should have before it is needed. */
@@ -233,6 +239,6 @@ export interface WantedImage {
 
 function resetSentence({ machine, graceful, staysOff }: Extract<StepAction, { kind: "reset" }>): string {
   if (!graceful) return `wipe the disk of ${machine}${staysOff ? " and leave it powered off" : ""}`;
-  const out = `take ${machine} out of the cluster`;
+  const out = `remove ${machine} from the cluster`;
   return staysOff ? `${out}, wipe its disk and leave it powered off` : `${out} and wipe its disk`;
 }

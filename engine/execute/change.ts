@@ -24,14 +24,14 @@ export async function installConfig(step: StepOf<"apply-config">, context: StepC
     }
     if (state.kind === "foreign")
       throw new TalosError("failed-precondition", `${step.machine}: ${describe(state, "")}`);
+    if (sent) return "config applied, rebooting";
     if (state.kind === "unreachable") return describe(state, "");
-    if (sent) return "it has its config and is on its way";
     const refused = await attempt(async () => {
       const { warnings } = await context.machines.install(target, config, context.signal);
       sent = true;
       for (const message of warnings) context.emit({ type: "warning", message, machine: step.machine, step });
     });
-    return refused ?? "it has its config and is on its way";
+    return refused ?? "config applied, rebooting";
   });
 }
 
@@ -47,11 +47,11 @@ export async function applyConfig(
   let accepted = false;
   await context.until(step, async () => {
     const state = await context.inspect(step.machine);
-    if (state.kind !== "configured" || state.config === undefined) return describe(state, "");
+    if (state.kind !== "configured" || state.config === undefined) return describe(state, "", step);
     const config = configHeldBack(wanted, state.config);
     if (configChange(state.config, config) === undefined) return returned(state, rebootedFrom);
     // Until the reboot the old config is the active one.
-    if (accepted && state.bootId === rebootedFrom) return "it reboots with its new config";
+    if (accepted && state.bootId === rebootedFrom) return "config applied, rebooting";
     if (effect === "reboot") {
       const obstacle = await outageObstacle(step.machine, context);
       if (obstacle !== undefined) return obstacle;
@@ -64,18 +64,18 @@ export async function applyConfig(
       accepted = true;
       rebootedFrom = done === "reboot" ? state.bootId : undefined;
     });
-    return refused ?? "the config is being applied";
+    return refused ?? "applying config";
   });
 }
 
 /** After a reboot it must have booted anew; `before` is its boot id then, undefined when none was ordered. */
 function returned(state: ConfiguredMachine, before: string | undefined): string | undefined {
-  if (before !== undefined && state.bootId === before) return "it has not rebooted yet";
+  if (before !== undefined && state.bootId === before) return "rebooting";
   return state.stage === "running" ? undefined : describe(state, "");
 }
 
 function differs(state: MachineState): string {
-  return describe(state, "it runs another config than the one that it was sent");
+  return describe(state, "it runs another config than the one that was applied");
 }
 
 /** Reboots a machine once, when the others can do without it, and waits until it runs again. */
@@ -87,13 +87,13 @@ export async function reboot(step: Step, context: StepContext): Promise<void> {
     if (orderedAt !== undefined && state.bootId !== orderedAt)
       return state.stage === "running" ? undefined : describe(state, "");
     // An order whose answer was lost is repeated only while the machine goes on as before.
-    if (accepted || (orderedAt !== undefined && state.stage !== "running")) return "it has not rebooted yet";
+    if (accepted || (orderedAt !== undefined && state.stage !== "running")) return "rebooting";
     const obstacle = await outageObstacle(step.machine, context);
     if (obstacle !== undefined) return obstacle;
     orderedAt = state.bootId;
     const refused = await attempt(() => context.machines.reboot(target, context.signal));
     accepted = refused === undefined;
-    return refused ?? "it has not rebooted yet";
+    return refused ?? "rebooting";
   });
 }
 
@@ -112,6 +112,6 @@ export async function writeMeta(step: Step, context: StepContext): Promise<void>
       for (const key of keys)
         await context.machines.writeMeta(machine, key, machine.meta?.[String(key)] ?? "", context.signal);
     });
-    return refused ?? "META is being written";
+    return refused ?? "writing META";
   });
 }

@@ -7,7 +7,7 @@ import { inService } from "../plan/machine-work.ts";
 import { etcdView, survivesOutage } from "../plan/quorum.ts";
 import { unavailableLimit } from "../policy.ts";
 import { readSnapshot } from "../snapshot-file.ts";
-import type { Step, StepOf } from "../step.ts";
+import { reboots, type Step, type StepOf } from "../step.ts";
 import type { StepContext } from "./step-context.ts";
 import { attempt } from "./wait.ts";
 
@@ -19,7 +19,7 @@ export async function bootstrapEtcd(step: Step, context: StepContext): Promise<v
     const state = await context.inspect(step.machine);
     if (state.kind === "configured" && state.etcd?.state === "running" && state.etcd.members.length > 0)
       return undefined;
-    if (begun) return describe(state, "etcd is starting");
+    if (begun) return describe(state, "waiting for etcd to start");
     if (state.kind !== "configured") return describe(state, "");
     const obstacle = await otherEtcd(step.machine, context);
     if (obstacle !== undefined) throw new ClusterTaken(obstacle);
@@ -28,7 +28,7 @@ export async function bootstrapEtcd(step: Step, context: StepContext): Promise<v
       await context.machines.bootstrap(target, context.signal).catch(undefinedIf("already-exists"));
       begun = true;
     });
-    return refused ?? "etcd is starting";
+    return refused ?? "waiting for etcd to start";
   });
 }
 
@@ -58,20 +58,20 @@ export async function etcdReason(machine: string, context: StepContext): Promise
   const state = await context.inspect(machine);
   if (state.kind !== "configured") return describe(state, "");
   const { etcd } = state;
-  if (etcd === undefined || etcd.state !== "running") return "etcd is not running yet";
+  if (etcd === undefined || etcd.state !== "running") return "waiting for etcd to start";
   const member = etcd.members.find(({ id }) => id === etcd.memberId);
-  if (member === undefined) return "it is not an etcd member yet";
-  if (member.learner) return "its etcd member is still learning";
-  return etcd.healthy ? undefined : "its etcd is not healthy yet";
+  if (member === undefined) return "waiting for etcd to join the cluster";
+  if (member.learner) return "waiting for etcd to promote the new member";
+  return etcd.healthy ? undefined : "waiting for etcd to become healthy";
 }
 
 /** Why the machine is not a node of Kubernetes yet; a ready one, where nodes can become that. */
 export async function kubernetesReason(machine: string, context: StepContext): Promise<string | undefined> {
   const observed = await context.observeNode(machine);
-  if (observed.kind === "unreachable") return `the Kubernetes API does not answer yet: ${observed.reason}`;
+  if (observed.kind === "unreachable") return `waiting for the Kubernetes API: ${observed.reason}`;
   const { node } = observed;
   if (inService(context.desired, node)) return undefined;
-  return node !== undefined ? "its Kubernetes node is not ready yet" : "its Kubernetes node has not registered yet";
+  return node !== undefined ? "waiting for the node to become ready" : "waiting for the node to register";
 }
 
 /** Waits for a condition of a machine that has its config; until it has, that is what is missing. */
@@ -82,28 +82,26 @@ export async function untilConfigured(
 ): Promise<void> {
   await context.until(step, async () => {
     const state = await context.inspect(step.machine);
-    return state.kind === "configured" ? check(state) : describe(state, "");
+    return state.kind === "configured" ? check(state) : describe(state, "", step);
   });
 }
 
-/** Why a machine is not where a step needs it. */
-export function describe(state: MachineState, otherwise: string): string {
+/** Why a machine is not where a step needs it. One that the step reboots is expected to be away for a while. */
+export function describe(state: MachineState, otherwise: string, step?: Step): string {
   switch (state.kind) {
     case "unreachable":
-      return `it does not answer: ${state.reason}`;
+      return step !== undefined && reboots(step) ? "rebooting" : `not reachable: ${state.reason}`;
     case "foreign":
       return `another cluster's machine answers there: ${state.reason}`;
     case "maintenance":
-      return "it is in maintenance mode";
+      return "in maintenance mode";
     case "configured":
       return otherwise === "" ? describeStage(state) : otherwise;
   }
 }
 
 function describeStage({ stage, unmet }: ConfiguredMachine): string {
-  return unmet.length === 0
-    ? `it is ${stage}`
-    : `it is ${stage}: ${unmet.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}`;
+  return unmet.length === 0 ? stage : `${stage}: ${unmet.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}`;
 }
 
 /** The machine keeps its config and loses its data, so that its etcd waits to be started or to join. */
@@ -112,10 +110,10 @@ export async function wipeEtcd(step: Step, context: StepContext): Promise<void> 
   let wipedFrom: string | undefined;
   await untilConfigured(step, context, async (state) => {
     if (state.etcd?.state === "waiting" && state.bootId !== wipedFrom && state.stage !== "resetting") return undefined;
-    if (wipedFrom !== undefined) return describe(state, "it wipes its data and reboots");
+    if (wipedFrom !== undefined) return describe(state, "wiping data, rebooting");
     const refused = await attempt(() => context.machines.wipeData(target, context.signal));
     if (refused === undefined) wipedFrom = state.bootId;
-    return refused ?? "it wipes its data and reboots";
+    return refused ?? "wiping data, rebooting";
   });
 }
 
@@ -125,14 +123,14 @@ export async function restoreEtcd(step: StepOf<"restore-etcd">, context: StepCon
   let begun = false;
   await untilConfigured(step, context, async (state) => {
     if (state.etcd?.state === "running" && state.etcd.members.length > 0) return undefined;
-    if (begun) return describe(state, "etcd starts from the snapshot");
+    if (begun) return describe(state, "restoring etcd from the snapshot");
     const refused = await attempt(async () => {
       // The answer to an earlier attempt was lost, and etcd is starting.
       const restoring = context.machines.restore(target, readSnapshot(step.snapshot), context.signal);
       await restoring.catch(undefinedIf("already-exists"));
       begun = true;
     });
-    return refused ?? "etcd starts from the snapshot";
+    return refused ?? "restoring etcd from the snapshot";
   });
 }
 

@@ -68,13 +68,13 @@ async function componentReason(
     const found = await context.machines.kubernetes.component(component, machine, context.signal);
     if (found === undefined) return `the pod of ${component} is not there`;
     if (found.version !== version) return `${component} still runs ${found.version}`;
-    return found.ready ? undefined : `${component} ${version} is not ready yet`;
+    return found.ready ? undefined : `waiting for ${component} ${version} to become ready`;
   }
   const observed = await context.observeNode(machine);
   if (observed.kind === "unreachable") return `the Kubernetes API does not answer: ${observed.reason}`;
   const { node } = observed;
   if (node?.kubeletVersion !== `v${version}`) return `its kubelet still is ${node?.kubeletVersion ?? "not there"}`;
-  return node.ready || !context.desired.nodesBecomeReady ? undefined : "its Kubernetes node is not ready yet";
+  return node.ready || !context.desired.nodesBecomeReady ? undefined : "waiting for the node to become ready";
 }
 
 /** The cluster's own objects, then their rollout: done when every pod of them is new and ready. */

@@ -65,7 +65,7 @@ export async function reset(step: StepOf<"reset">, context: StepContext): Promis
       // Also where the answer to the second wipe was lost: it is off, and never comes back.
       if (wipedFrom !== undefined && context.timing.elapsed() - silentSince >= context.timeouts.resetSilence)
         return undefined;
-      return accepted ? "it wipes its disk" : `it does not answer: ${state.reason}`;
+      return accepted ? "wiping its disk" : `not reachable: ${state.reason}`;
     }
     silentSince = undefined;
     // Without a config it has only begun to boot, over a connection from before.
@@ -79,7 +79,7 @@ export async function reset(step: StepOf<"reset">, context: StepContext): Promis
       accepted = false;
       seeded = true;
     }
-    if (accepted || state.stage === "resetting") return "it wipes its disk";
+    if (accepted || state.stage === "resetting") return "wiping its disk";
     if (step.graceful && target.role === "controlplane") {
       const leaving = await leaveEtcd(target, state, context);
       if (leaving !== undefined) return leaving;
@@ -92,7 +92,7 @@ export async function reset(step: StepOf<"reset">, context: StepContext): Promis
       wipedFrom = state.bootId;
       await context.record(step, "accepted");
     }
-    return refused ?? "it wipes its disk";
+    return refused ?? "wiping its disk";
   });
 }
 

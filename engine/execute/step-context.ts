@@ -55,8 +55,8 @@ export class StepContext {
   readonly #lease: LeaseKeeper | undefined;
   readonly #halted = new AbortController();
   readonly #reasons = new Map<string, string>();
-  /** Machines that did not answer as configured ones when they were last looked at. */
-  readonly #unasked = new Set<string>();
+  /** Machines that did not answer as configured ones when they were last observed, with the reason where it is known. */
+  readonly #unreachable = new Map<string, string | undefined>();
   readonly #targets: ReadonlyMap<string, MachineTarget>;
   readonly #desired: ReadonlyMap<string, DesiredMachine>;
 
@@ -92,14 +92,15 @@ export class StepContext {
   /** One machine as it is now. */
   async inspect(name: string): Promise<MachineState> {
     const state = await this.machines.inspect(this.target(name), this.signal);
-    if (state.kind === "configured") this.#unasked.delete(name);
-    else this.#unasked.add(name);
+    if (state.kind === "configured") this.#unreachable.delete(name);
+    else this.#unreachable.set(name, state.kind === "unreachable" ? `not reachable: ${state.reason}` : undefined);
     return state;
   }
 
-  /** What services of a step's machine report that do not run: why it gets no further may be known to them alone. */
-  async #servicesOf({ kind, machine }: Step): Promise<string | undefined> {
-    if (kind === "gate" || kind === "pause" || this.#unasked.has(machine)) return undefined;
+  /** Why a step's machine gets no further: it is not reachable, or services that do not run report an error. */
+  async #obstaclesOf({ kind, machine }: Step): Promise<string | undefined> {
+    if (kind === "gate" || kind === "pause") return undefined;
+    if (this.#unreachable.has(machine)) return this.#unreachable.get(machine);
     try {
       const errors = await this.machines.serviceErrors(this.target(machine), this.signal);
       return errors.length === 0 ? undefined : errors.map((error) => `service ${error}`).join("; ");
@@ -137,7 +138,7 @@ export class StepContext {
       what: step.sentence,
       machine: step.machine,
       onWaiting: (reason) => this.emit({ type: "waiting", message: reason, machine: step.machine, step }),
-      explain: () => this.#servicesOf(step),
+      explain: () => this.#obstaclesOf(step),
       ...options,
     });
   }

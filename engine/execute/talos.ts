@@ -30,7 +30,7 @@ async function installAndReboot(step: UpgradeStep, context: StepContext): Promis
   let accepted = false;
   await untilConfigured(step, context, async (state) => {
     if (isUpgraded(state, step)) {
-      if (state.bootId === orderedAt) return "it has not rebooted yet";
+      if (state.bootId === orderedAt) return "rebooting";
       return state.stage === "running" ? undefined : describe(state, "");
     }
     const rebooted = orderedAt !== undefined && state.bootId !== orderedAt;
@@ -47,7 +47,7 @@ async function installAndReboot(step: UpgradeStep, context: StepContext): Promis
       accepted = refused === undefined;
       if (refused !== undefined) return refused;
     }
-    return describe(state, "the new version is installed and the machine reboots");
+    return describe(state, "installing the new version");
   });
   return orderedAt !== undefined;
 }
@@ -81,10 +81,10 @@ async function revert(step: UpgradeStep, context: StepContext, cause: TalosError
   await untilConfigured(step, context, async (state) => {
     if (!isUpgraded(state, step)) return unhealthyReason(step, context);
     // Ordered twice, it would boot the new system again: only a machine that goes on as before gets another order.
-    if (accepted || state.stage === "rebooting") return "it boots its old system again";
+    if (accepted || state.stage === "rebooting") return "rebooting into the previous version";
     const refused = await attempt(() => context.machines.rollback(target, context.signal));
     accepted = refused === undefined;
-    return refused ?? "it boots its old system again";
+    return refused ?? "rebooting into the previous version";
   });
   await returnToService(step, context);
   return new TalosError(

@@ -57,9 +57,9 @@ export async function waitUntil(check: () => Promise<string | undefined>, option
     }
     if (reason === undefined) return;
     const now = timing.elapsed();
-    // At first everything is on its way, and nothing has to be explained.
+    // A wait that has only begun needs no explanation.
     const more = now >= deadline || (now - begun >= heartbeat && isDue(reason)) ? await explain?.() : undefined;
-    const whole = more === undefined ? reason : `${reason}; ${more}`;
+    const whole = more === undefined || reason.includes(more) ? reason : `${reason}; ${more}`;
     tell(reason, whole);
     if (now >= deadline) {
       throw new TalosError("deadline-exceeded", `${what}: not done after ${describeDuration(timeout)}: ${whole}`, {

@@ -70,7 +70,7 @@ describe.each(doors)("the main job through %s", (door) => {
   });
 
   test.skipIf(missing)("the engine's steps are told while they are done, whoever runs it", () => {
-    const [started, up] = ["✓ start etcd on local-cp-1, once", "cluster local is as it should be"];
+    const [started, up] = ["✓ bootstrap etcd on local-cp-1, once", "cluster local is healthy and up to date"];
     expect(first.stderr).toContain(started);
     expect(first.stderr.indexOf(up)).toBeGreaterThan(first.stderr.indexOf(started));
     if (door !== "helper")

@@ -92,9 +92,9 @@ describe.each(doors)("a metal environment through %s", (door) => {
   test.skipIf(missing)("a plan tells what would be done before anything is there", async () => {
     write({ "rack-a": "controlplane", "rack-d": "worker" });
     const { stdout, exitCode } = await talosmith("plan", "rack");
-    expect(stdout).toMatch(/send rack-a its first config(?!.*trust on first use)/);
-    expect(stdout).toMatch(/send rack-d its first config.*trust on first use/);
-    expect(stdout).toContain("key 12 of the META of rack-d");
+    expect(stdout).toMatch(/apply initial config to rack-a(?!.*trust on first use)/);
+    expect(stdout).toMatch(/apply initial config to rack-d.*trust on first use/);
+    expect(stdout).toContain("META key 12 on rack-d");
     expect(exitCode).toBe(2);
   });
 

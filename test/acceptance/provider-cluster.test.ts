@@ -14,8 +14,8 @@ underTools("a cluster", ({ open }) => {
     const file = (name: string) => join(workspace.directory, name);
 
     const first = await workspace.ok(plan);
-    expect(first.text).toContain("1. send cp-1 its first config");
-    expect(first.text).toContain("start etcd on cp-1, once for the whole cluster");
+    expect(first.text).toContain("1. apply initial config to cp-1");
+    expect(first.text).toContain("bootstrap etcd on cp-1");
     expect(existsSync(file("secrets.yaml"))).toBe(false);
     await workspace.apply();
     expect(statSync(file("secrets.yaml")).mode & 0o777).toBe(0o600);
@@ -27,9 +27,9 @@ underTools("a cluster", ({ open }) => {
     const wish = { machines, files: true, more: 'additional_sans = ["api.example"]' };
     workspace.write("main.tf", clusterConfig(wish));
     const changed = (await workspace.ok(plan)).text;
-    expect(changed).toContain("1. change the config of cp-1 without a reboot");
+    expect(changed).toContain("1. apply config to cp-1 without a reboot");
     // Steps of the apply before this one are not told again, as taken away.
-    expect(changed).not.toContain("send cp-1 its first config");
+    expect(changed).not.toContain("apply initial config to cp-1");
     await workspace.apply();
     expect(await workspace.isSettled()).toBe(true);
 
@@ -54,7 +54,7 @@ underTools("a cluster", ({ open }) => {
     const { "w-1": _gone, ...fewer } = machines;
     workspace.write("main.tf", clusterConfig({ ...wish, machines: fewer }));
     const less = await workspace.ok(plan);
-    expect(less.text).toContain("take w-1 out of the cluster and wipe its disk");
+    expect(less.text).toContain("remove w-1 from the cluster and wipe its disk");
 
     await workspace.destroy();
     expect(existsSync(workspace.simulatorDirectory)).toBe(false);
@@ -80,7 +80,7 @@ underTools("a cluster", ({ open }) => {
     await workspace.apply();
     expect(workspace.read("gates.log")).toContain("w-1");
     const told = workspace.read("events.jsonl");
-    expect(told).toContain("take w-1 out of the cluster and wipe its disk");
+    expect(told).toContain("remove w-1 from the cluster and wipe its disk");
     expect(told).not.toContain("is not wiped");
     expect(await workspace.isSettled()).toBe(true);
     await workspace.destroy();

@@ -26,11 +26,11 @@ underTools("safety", ({ open }) => {
     const refused = await workspace.run(["apply", "-no-color", "-input=false", "saved.tfplan"]);
     expect(refused.code, refused.text).toBe(1);
     expect(refused.text).toContain("Not what was planned");
-    expect(refused.text).toContain("delete the Kubernetes node w-1");
+    expect(refused.text).toContain("delete Kubernetes node w-1");
     expect(refused.text).toContain("Plan again");
     // The next plan says it, and its apply may do it.
     const again = await workspace.ok(plan);
-    expect(again.text).toContain("delete the Kubernetes node w-1");
+    expect(again.text).toContain("delete Kubernetes node w-1");
     await workspace.apply();
     expect(await workspace.isSettled()).toBe(true);
     await workspace.destroy();
@@ -123,7 +123,7 @@ underTools("safety", ({ open }) => {
     expect(await workspace.isSettled("-refresh-only")).toBe(false);
     const planned = await workspace.run([...plan, "-detailed-exitcode"]);
     expect(planned.code, planned.text).toBe(2);
-    expect(planned.text).toContain("1. change the config of cp-1 without a reboot: machine.sysctls");
+    expect(planned.text).toContain("1. apply config to cp-1 without a reboot: machine.sysctls");
     await workspace.apply();
     expect(await machine.machineConfig()).not.toContain("swappiness");
     machine.close();

@@ -193,7 +193,7 @@ underTools("types", ({ open }) => {
     workspace.write("main.tf", members(two));
     const gone = await workspace.run(apply, { TF_LOG_PROVIDER: "INFO" });
     expect(gone.code, gone.text).toBe(0);
-    expect(gone.stderr).toMatch(/take cp-3 out of the cluster and wipe its disk.*step-finished/);
+    expect(gone.stderr).toMatch(/remove cp-3 from the cluster and wipe its disk.*step-finished/);
     expect(gone.text).toContain('talosmith_member.this["cp-3"]: Destruction complete');
     expect(JSON.parse((await workspace.ok(["output", "-json"])).stdout)).toMatchObject({ problems: { value: [] } });
     expect(await workspace.isSettled()).toBe(true);
@@ -226,12 +226,12 @@ underTools("types", ({ open }) => {
     const provider = 'secrets_file = "secrets.yaml"\n  owner = "environment test, backend local, workspace default"';
     const workspace = await open(base + workers(["x-1", "x-2"]), { provider });
     const first = await workspace.ok(plan);
-    expect(first.text).toContain("1. send x-1 its first config");
+    expect(first.text).toContain("1. apply initial config to x-1");
     await workspace.apply();
     expect(await workspace.isSettled()).toBe(true);
 
     workspace.write("main.tf", base + workers(["x-1"]));
-    expect((await workspace.ok(plan)).text).toContain("take x-2 out of the cluster and wipe its disk");
+    expect((await workspace.ok(plan)).text).toContain("remove x-2 from the cluster and wipe its disk");
     await workspace.apply();
     expect(await workspace.isSettled()).toBe(true);
 

@@ -70,7 +70,7 @@ describe.skipIf(!everything).each(tools)("a change under $name", (tool) => {
     const later = new Date(Date.now() + 12 * 3_600_000);
     const schedule = `${later.getUTCMinutes()} ${later.getUTCHours()} * * *`;
     workspace.write("main.tf", changed(`windows = [{ schedule = "${schedule}", duration = "1m" }]`));
-    expect((await workspace.ok(plan)).text).toContain("begin with cp-1 only when a maintenance window is open");
+    expect((await workspace.ok(plan)).text).toContain("start cp-1 only when a maintenance window is open");
     const closed = await workspace.run(apply);
     expect(closed.text).toMatch(/outside of the maintenance windows nothing is\s+begun on cp-1/);
     const gate = 'gates = [{ command = ["test", "-e", "opened"], timeout = "2s" }]';

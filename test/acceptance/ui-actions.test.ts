@@ -19,7 +19,7 @@ describe.runIf(possible)("the page's actions in a browser", { timeout: 180_000 }
 
   test("cordon, uncordon, drain and reboot show their steps and do them", async () => {
     const machine = "#/machine/lab/lab-w-1";
-    expect(await ui.act(machine, "Cordon")).toEqual(["keep new pods away from lab-w-1"]);
+    expect(await ui.act(machine, "Cordon")).toEqual(["cordon lab-w-1"]);
     expect(await ui.ended()).toContain("done");
     await ui.show(machine);
     await ui.page.getByRole("button", { name: "Uncordon …" }).waitFor();
@@ -83,7 +83,7 @@ describe.runIf(possible)("the page's actions in a browser", { timeout: 180_000 }
     expect(await ui.page.locator("[name=count]").inputValue()).toBe("1");
     await ui.page.keyboard.press("Escape");
     const up = await ui.act("#/machines/lab", "Scale", { fill: { pool: "w", count: "2" } });
-    expect(up.join()).toContain("make the machine lab-w-2");
+    expect(up.join()).toContain("create machine lab-w-2");
     expect(await ui.ended()).toContain("done");
     const down = await ui.act("#/machines/lab", "Scale", { fill: { pool: "w", count: "1" }, confirm: "lab" });
     expect(down.join()).toContain("data is lost");

@@ -52,7 +52,7 @@ describe.skipIf(chromiumPath === undefined)("the page's screens in a browser", {
     expect(await ui.page.getByRole("button", { name: "Apply …" }).isDisabled()).toBe(true);
     await ui.inspect("terraform");
     await ui.show("#/changes/rack");
-    await ui.page.getByText("make the machine rack-cp-1").waitFor();
+    await ui.page.getByText("create machine rack-cp-1").waitFor();
     await ui.page.getByText("npx talosmith review rack", { exact: true }).waitFor();
   });
 
@@ -95,7 +95,7 @@ describe.skipIf(chromiumPath === undefined)("the page's screens in a browser", {
     await ui.page.getByText("Nothing to change.").waitFor();
     const patches = "  patches: { worker: ['machine: { sysctls: { a.b: \"1\" } }'] }\n";
     ui.changeFile("  configContract:", `${patches}  configContract:`);
-    await ui.page.getByText("change the config of lab-w-1 without a reboot").waitFor();
+    await ui.page.getByText("apply config to lab-w-1 without a reboot").waitFor();
     await ui.page.getByRole("rowheader", { name: "v1alpha1 machine.sysctls" }).waitFor();
     await ui.inspect("changes");
     ui.changeFile(patches, "");
@@ -116,7 +116,7 @@ describe.skipIf(chromiumPath === undefined)("the page's screens in a browser", {
       () => {},
       async () => {
         const id = "apply-config/lab-w-1";
-        const step = { id, sentence: "change the config of lab-w-1, which reboots it", destructive: false };
+        const step = { id, sentence: "apply config to lab-w-1 and reboot it", destructive: false };
         const told = { at: new Date(), message: step.sentence, machine: "lab-w-1" };
         const lines = [
           { ...told, type: "planned", steps: [step] },

@@ -294,7 +294,7 @@ describe("the helper's commands", () => {
       expect(machines).toMatchObject([{ name: "tiny-cp-1", ready: true }]);
       expect(pending).toEqual(expect.arrayContaining(["create/tiny-fresh-1", "reset/tiny-w-1"]));
       const { stdout } = await talosmith("plan", "tiny");
-      expect(stdout).toMatch(/^- make the machine tiny-fresh-1$/m);
+      expect(stdout).toMatch(/^- create machine tiny-fresh-1$/m);
       expect(stdout).toMatch(/^- .*tiny-w-1.*wipe its disk$/m);
     } finally {
       writeFileSync(file, before);

@@ -93,7 +93,7 @@ describe("a cluster on machines that Terraform made", () => {
     expect(status.stdout, status.stderr).toContain("cp-1");
     const { stdout, exitCode, stderr } = await talosmith("rotate-ca", "lab");
     expect(exitCode, stderr).toBe(0);
-    expect(stdout.match(/change the config of cp-1/g)).toHaveLength(3);
+    expect(stdout.match(/apply config to cp-1/g)).toHaveLength(3);
   });
 
   describe.each(findTools())("as $name tells", ({ name, path }) => {

@@ -104,14 +104,14 @@ describe("rotate-ca", () => {
     expect(exitCode).toBe(0);
     expect(stdout.split("\n").filter((line) => /^\d\. |change the config/.test(line))).toEqual([
       "1. All machines accept the new CAs beside the old ones:",
-      "- change the config of tiny-cp-1 without a reboot",
-      "- change the config of tiny-w-1 without a reboot",
+      "- apply config to tiny-cp-1 without a reboot",
+      "- apply config to tiny-w-1 without a reboot",
       "2. The new CAs issue; the old ones are still accepted:",
-      "- change the config of tiny-cp-1 without a reboot",
-      "- change the config of tiny-w-1 without a reboot",
+      "- apply config to tiny-cp-1 without a reboot",
+      "- apply config to tiny-w-1 without a reboot",
       "3. The old CAs are not accepted any more:",
-      "- change the config of tiny-cp-1 without a reboot",
-      "- change the config of tiny-w-1 without a reboot",
+      "- apply config to tiny-cp-1 without a reboot",
+      "- apply config to tiny-w-1 without a reboot",
     ]);
     expect(readFileSync(at("generated/tiny/secrets.yaml"), "utf8")).toBe(before);
     expect((await rotate("--talos=false", "--kubernetes=false")).stderr).toContain("nothing to exchange");

@@ -49,8 +49,8 @@ describe("bringing a cluster up", () => {
       "healthy",
     ]);
     const reasons = events.filter(({ type }) => type === "waiting").map(({ message }) => message);
-    expect(reasons).toContain("it has its config and is on its way");
-    expect(reasons).toContain("its Kubernetes node has not registered yet");
+    expect(reasons).toContain("config applied, rebooting");
+    expect(reasons).toContain("waiting for the node to register");
   });
 
   test("tells what the services of a machine report while it is waited for, and in the error", async () => {
@@ -60,15 +60,15 @@ describe("bringing a cluster up", () => {
     world.sickVersions.add("v1.13.9");
     world.serviceErrors.set("cp-1", ["etcd: Failed to run pre stage", "kubelet: Waiting for time sync"]);
     const said =
-      "its Kubernetes node is not ready yet; service etcd: Failed to run pre stage; service kubelet: Waiting for time sync";
+      "waiting for the node to become ready; service etcd: Failed to run pre stage; service kubelet: Waiting for time sync";
     await expect(apply(desired, { events: (event) => events.push(event) })).rejects.toMatchObject({
       code: "deadline-exceeded",
       message: expect.stringContaining(said),
     });
     const reasons = events.filter(({ step }) => step?.id === "join-kubernetes/cp-1").map(({ message }) => message);
     // At first it is on its way like any other.
-    expect(reasons).toEqual(expect.arrayContaining(["its Kubernetes node is not ready yet", said]));
-    expect(reasons.indexOf("its Kubernetes node is not ready yet")).toBeLessThan(reasons.indexOf(said));
+    expect(reasons).toEqual(expect.arrayContaining(["waiting for the node to become ready", said]));
+    expect(reasons.indexOf("waiting for the node to become ready")).toBeLessThan(reasons.indexOf(said));
   });
 
   test.each(["cp-3", "w-2"])("fails with the machine and the reason when %s never answers", async (name) => {
@@ -77,7 +77,7 @@ describe("bringing a cluster up", () => {
     world.lose(name);
     await expect(apply(desired)).rejects.toMatchObject({
       code: "deadline-exceeded",
-      message: expect.stringContaining(`not done after 10 min: ${name}: it does not answer: connection refused`),
+      message: expect.stringContaining(`not done after 10 min: ${name}: not reachable: connection refused`),
     });
     // Without all control planes nothing is begun; workers may be late.
     expect(world.bootstraps).toBe(name === "cp-3" ? 0 : 1);
@@ -132,7 +132,7 @@ describe("bringing a cluster up", () => {
         if (type === "step-failed") failed.push(message);
       },
     });
-    const doing = /^stopped: wait until cp-2 is a healthy etcd member \(.*etcd.*\)/;
+    const doing = /^stopped: wait for etcd on cp-2 \(.*etcd.*\)/;
     await expect(stopped).rejects.toMatchObject({ code: "canceled", message: expect.stringMatching(doing) });
     expect(failed).toContainEqual(expect.stringMatching(doing));
     expect(failed.filter((message) => !/^stopped: .* \(.*\)$/.test(message) || message.includes("Cancelled"))).toEqual(

@@ -158,7 +158,7 @@ describe("gates of a rollout", () => {
     const windows = [{ schedule: "0 3 * * *", duration: hour, timeZone: "UTC" }];
     const steps = plan(desired, observed, { ...defaultPolicy, gates, windows });
     expect(steps.filter(({ machine }) => machine === "w-1").map(({ sentence }) => sentence)[0]).toBe(
-      "begin with w-1 only when a maintenance window is open and the gate passes",
+      "start w-1 only when a maintenance window is open and the gate passes",
     );
     expect(steps.filter(({ kind }) => kind === "gate")).toHaveLength(7);
     expect(plan(desired, observed, defaultPolicy).some(({ kind }) => kind === "gate")).toBe(false);

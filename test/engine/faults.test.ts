@@ -94,7 +94,7 @@ describe("trouble with machines, over real sockets", () => {
       /unknown keys found during decoding/,
     ],
     ["shows a stranger's certificate", { kind: "wrong-certificate" }, /another cluster/],
-    ["refuses connections for good", { kind: "refuse" }, /cp-1: it does not answer/],
+    ["refuses connections for good", { kind: "refuse" }, /cp-1: not reachable/],
   ])("that stays: a machine that %s is named with the reason", async (_name, fault, message) => {
     await trouble("cp-1", fault);
     const desired = await lab.desired(names);
@@ -139,7 +139,10 @@ describe("trouble with machines, over real sockets", () => {
     const patch = "machine: {files: [{content: x, path: /var/x, op: create, permissions: 0o600}]}";
     const changed = await lab.desired(names, { patches: { worker: [patch] } });
     const failed = lab.apply({ ...changed, endpoint: reachable.endpoint }, { timeouts: { step: 4000, health: 3000 } });
-    await expect(failed).rejects.toMatchObject({ node: "w-1", message: expect.stringMatching(/does not answer/) });
+    await expect(failed).rejects.toMatchObject({
+      node: "w-1",
+      message: expect.stringMatching(/rebooting; not reachable: /),
+    });
   });
 
   test("that stays: a new Talos that does not boot is told, and the old one runs on", async () => {
@@ -165,7 +168,7 @@ describe("trouble with machines, over real sockets", () => {
     const wished = { ...desired, endpoint: `https://${desired.machines[0]?.address}:6443` };
     await expect(lab.apply(wished, { timeouts: { step: 4000, reachable: 60_000 } })).rejects.toMatchObject({
       node: "cp-1",
-      message: expect.stringContaining(`etcd is starting; service etcd: ${message}`),
+      message: expect.stringContaining(`waiting for etcd to start; service etcd: ${message}`),
     });
     await trouble("cp-1");
     await lab.apply(wished);
@@ -184,7 +187,7 @@ describe("trouble with machines, over real sockets", () => {
     const after = await wished("1.36.3");
     for (let run = 0; run < 2; run++) {
       const failed = lab.apply(after, { timeouts: { step: 4000, reachable: 60_000 } });
-      await expect(failed).rejects.toThrow(/kube-apiserver (1\.36\.3 is not ready yet|still runs 1\.36\.1)/);
+      await expect(failed).rejects.toThrow(/kube-apiserver (1\.36\.3 to become ready|still runs 1\.36\.1)/);
       const { machines } = await lab.observe(after);
       const newer = planes.filter((name) => {
         const state = machines.get(name)?.state;

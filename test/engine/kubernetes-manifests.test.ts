@@ -53,7 +53,7 @@ describe("bringing the cluster's own objects to their manifests", () => {
     ]);
   });
 
-  test("leaves alone what is as it should be, and refuses what belongs to others", async () => {
+  test("leaves alone what is healthy and up to date, and refuses what belongs to others", async () => {
     live = proxy("new", owned);
     api.answer = (call) =>
       call.path === inventoryPath ? [200, stored({ "kube-system_kube-proxy_apps_DaemonSet": "" })] : serve(call);

@@ -50,7 +50,7 @@ describe("the lock of a cluster", () => {
     expect(first.steps.length).toBeGreaterThan(0);
     expect(second.steps).toEqual([]);
     expect(order).toEqual([
-      "second waits for its turn on this cluster, behind: bring the cluster to what is wished",
+      "second waits for its turn on this cluster, behind: apply the desired configuration",
       "first observed",
       "first observed",
       "first healthy",

@@ -17,7 +17,7 @@ describe("the META of a machine", () => {
     const { world, apply } = lab(desired);
     const { steps } = await apply(desired);
     expect(steps.find(({ kind }) => kind === "write-meta")).toMatchObject({
-      sentence: "write keys 10, 12 of the META of w-1",
+      sentence: "write META keys 10, 12 on w-1",
       after: ["apply-config/w-1"],
     });
     expect(world.log.filter((line) => line.startsWith("meta"))).toEqual(["meta w-1 10", "meta w-1 12"]);

@@ -241,7 +241,9 @@ describe("an upgrade of Kubernetes", () => {
         const made = await running({ kubernetes: "1.36.1" });
         made.world.sickComponents.add(`${sick} 1.36.3`);
         for (let run = 0; run < 3; run++) {
-          await expect(made.apply(wish({ kubernetes: "1.36.3" }))).rejects.toThrow(`${sick} 1.36.3 is not ready yet`);
+          await expect(made.apply(wish({ kubernetes: "1.36.3" }))).rejects.toThrow(
+            `waiting for ${sick} 1.36.3 to become ready`,
+          );
           expect(components(made, sick)).toEqual(["1.36.3", "1.36.1", "1.36.1"]);
         }
       });
@@ -249,7 +251,7 @@ describe("an upgrade of Kubernetes", () => {
       test("is taken back by the version before, and the plan says so", async () => {
         const made = await running({ kubernetes: "1.36.1" });
         made.world.sickComponents.add(`${sick} 1.36.3`);
-        await expect(made.apply(wish({ kubernetes: "1.36.3" }))).rejects.toThrow("not ready yet");
+        await expect(made.apply(wish({ kubernetes: "1.36.3" }))).rejects.toThrow("to become ready");
         const { steps } = await made.apply(wish({ kubernetes: "1.36.1" }));
         expect(steps.map(({ sentence }) => sentence)).toContain(`roll back ${sick} on cp-1 from 1.36.3 to 1.36.1`);
         for (const component of ["kube-apiserver", sick])

@@ -103,7 +103,7 @@ describe("machines with user-data", () => {
       return { told, sentences: steps.map(({ sentence }) => sentence), findings };
     };
     const left = await run(["w-2"]);
-    expect(left.sentences).toContain("take w-2 out of the cluster, wipe its disk and leave it powered off");
+    expect(left.sentences).toContain("remove w-2 from the cluster, wipe its disk and leave it powered off");
     expect(left.told.join("\n")).not.toContain("user-data again");
     expect(await stageOf("w-2")).toBe("off");
     expect((await run()).findings).toEqual([]);

@@ -276,7 +276,7 @@ describe("a plan that the real terraform wrote", () => {
     const markdown = renderMarkdown(review(real));
     expect(markdown).toMatch(/^## 1 danger · 2 to change, 4 to destroy\n/);
     expect(markdown).toContain("goes from 3 to 1 control planes and then survives the loss of none");
-    expect(markdown).toContain("1. move the pods away from local-cp-2\n2. take local-cp-2 out of the cluster");
+    expect(markdown).toContain("1. drain local-cp-2\n2. remove local-cp-2 from the cluster");
     expect(markdown.indexOf("### Danger")).toBeLessThan(markdown.indexOf("### Cluster `local`"));
   });
 

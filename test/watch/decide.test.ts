@@ -58,7 +58,7 @@ describe("the verdict on a look", () => {
 
   test.each([
     ["1.36.4", "report", "roll back kube-proxy from 1.36.4 to 1.36.3"],
-    ["1.36.2", "repair", "bring the cluster's kube-proxy"],
+    ["1.36.2", "repair", "update kube-proxy"],
   ])("on a kube-proxy that has %s instead of 1.36.3 is: %s", (proxyVersion, kind, words) => {
     const desired = wish({ controlPlanes: ["cp-1", "cp-2", "cp-3"], workers: ["w-1"] });
     const steps = plan(desired, found(desired, { proxyVersion }), defaultPolicy);

@@ -33,7 +33,7 @@ export function stepFor(machine: string, change: Partial<Step> = {}): Step {
     effect: "no-reboot",
     machine,
     id: `apply-config/${machine}`,
-    sentence: `change the config of ${machine} without a reboot`,
+    sentence: `apply config to ${machine} without a reboot`,
     after: [],
     destructive: false,
     ...change,

@@ -100,7 +100,7 @@ describe("the operator", () => {
       look: (name) => (fixed.has(name) ? observedLab() : drift),
       repair: async (name) => void fixed.add(name),
     });
-    expect(lines.filter((line) => line.includes("lab: to do: change the config of w-1"))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes("lab: to do: apply config to w-1"))).toHaveLength(1);
     expect(lines).toContain("warning lab: not repaired: operate.repair is false");
     expect(counts).toMatchObject({ "repair mended": 1 });
     expect(counts["repair lab"]).toBeUndefined();

@@ -121,7 +121,7 @@ describe("what the page can do", () => {
     const { post, cookie } = startApp();
     const headers = { ...ours, cookie: await cookie() };
     const plan = await post("/api/environments/local/plan", headers, { action: { kind: "apply" } });
-    const steps = [{ id: "create/local-cp-1", sentence: "make the machine local-cp-1", destructive: false }];
+    const steps = [{ id: "create/local-cp-1", sentence: "create machine local-cp-1", destructive: false }];
     expect(await plan.json()).toEqual({ steps, confirm: null });
     const started = await post("/api/environments/local/operations", headers, { action: { kind: "apply" } });
     expect(started.status).toBe(202);
@@ -149,7 +149,7 @@ describe("what the page can do", () => {
 
   test("what is resumed follows the file as it is now, and loses no data that nobody agreed to", async () => {
     const done: string[] = [];
-    let steps = [{ id: "create/local-cp-1", sentence: "make the machine local-cp-1", destructive: false }];
+    let steps = [{ id: "create/local-cp-1", sentence: "create machine local-cp-1", destructive: false }];
     const withWorkers = (count: number) =>
       loadEnvironment(
         ".",

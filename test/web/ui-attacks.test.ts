@@ -202,7 +202,7 @@ describe("the page's server on a real socket", { timeout: 240_000 }, () => {
     const { signal } = new AbortController();
     const action = { kind: "reboot", machine: "tiny-cp-1" } as const;
     const [first] = await project.plan(environment, action, signal);
-    expect(first?.sentence).toBe("begin with tiny-cp-1 only when a maintenance window is open");
+    expect(first?.sentence).toBe("start tiny-cp-1 only when a maintenance window is open");
     await expect(project.perform(environment, action, () => {}, signal)).rejects.toThrow(
       "outside of the maintenance windows nothing is begun on tiny-cp-1",
     );

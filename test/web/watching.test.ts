@@ -58,7 +58,7 @@ describe("the views of clusters", () => {
     await expect.poll(() => seen.clusters).toMatchObject([{ state: "not deployed" }]);
     expect(seen.elsewhere).toEqual([]);
     const at = new Date(0);
-    const step = { id: "apply-config/cp-1", sentence: "send cp-1 its first config", destructive: false };
+    const step = { id: "apply-config/cp-1", sentence: "apply initial config to cp-1", destructive: false };
     run = {
       id: "terraform-1",
       action: "deploy",

@@ -93,10 +93,10 @@ describe("the plan of a new cluster", () => {
     expect(known.diagnostics).toEqual([]);
     expect(known.planned.steps).toEqual(early.planned.steps);
     expect(known.planned.steps).toEqual([
-      expect.stringMatching(/^1\. send cp-1 its first config/),
-      expect.stringMatching(/^2\. send w-1 its first config/),
-      expect.stringMatching(/^3\. start etcd on cp-1/),
-      expect.stringMatching(/^4\. wait until cp-1 is a healthy etcd member/),
+      expect.stringMatching(/^1\. apply initial config to cp-1/),
+      expect.stringMatching(/^2\. apply initial config to w-1/),
+      expect.stringMatching(/^3\. bootstrap etcd on cp-1/),
+      expect.stringMatching(/^4\. wait for etcd on cp-1/),
       expect.stringMatching(/^5\./),
       expect.stringMatching(/^6\./),
     ]);
@@ -140,7 +140,7 @@ describe("the plan of a change", () => {
       "cp-1": [expect.stringContaining("api.example"), expect.stringContaining("api.example")],
       "w-1": [expect.stringContaining("api.example")],
     });
-    expect(planned.steps).toContain("1. change the config of cp-1 without a reboot");
+    expect(planned.steps).toContain("1. apply config to cp-1 without a reboot");
   });
 
   test("to a newer Talos release keeps the contract, so that only the installer changes", async () => {
@@ -232,9 +232,9 @@ describe("the plan of a change", () => {
   test("META is written where it differs, and taken away where it is not said any more", async () => {
     const withMeta = (meta: Value) => ({ ...base.machines, "w-1": machine("worker", "10.0.0.2", { meta }) });
     const prior = await applied({ ...base, machines: withMeta({ "12": "one", "13": "two" }) });
-    expect(prior.steps).toContain("4. write keys 12, 13 of the META of w-1");
+    expect(prior.steps).toContain("4. write META keys 12, 13 on w-1");
     const { planned } = await plan({ ...base, machines: withMeta({ "12": "one" }) }, prior);
-    expect(planned.steps).toEqual(["1. write key 13 of the META of w-1"]);
+    expect(planned.steps).toEqual(["1. write META key 13 on w-1"]);
     expect((await plan({ ...base, machines: withMeta({ "12": "one", "13": "two" }) }, prior)).planned).toEqual(prior);
   });
 
@@ -242,19 +242,19 @@ describe("the plan of a change", () => {
     const prior = await applied(base);
     const less = await plan({ ...base, machines: { "cp-1": base.machines["cp-1"] } }, prior);
     expect(less.planned.steps).toEqual([
-      "1. move the pods away from w-1",
-      "2. take w-1 out of the cluster and wipe its disk",
-      "3. delete the Kubernetes node w-1",
+      "1. drain w-1",
+      "2. remove w-1 from the cluster and wipe its disk",
+      "3. delete Kubernetes node w-1",
     ]);
     const more = await plan({ ...base, machines: { ...base.machines, "w-2": machine("worker", unknown) } }, prior);
-    expect(JSON.stringify(more.planned.steps)).toContain("send w-2 its first config");
+    expect(JSON.stringify(more.planned.steps)).toContain("apply initial config to w-2");
   });
 
   test("what a refresh found comes first and is gone after the apply", async () => {
-    const prior = { ...(await applied(base)), drift: ["change the config of w-1 without a reboot"] };
+    const prior = { ...(await applied(base)), drift: ["apply config to w-1 without a reboot"] };
     const { planned } = await plan(base, prior);
     expect(planned.drift).toEqual([]);
-    expect(planned.steps).toEqual(["1. change the config of w-1 without a reboot"]);
+    expect(planned.steps).toEqual(["1. apply config to w-1 without a reboot"]);
   });
 
   test.each<[string, Record<string, Value>, string, string]>([
