@@ -15,6 +15,9 @@ export interface CommandContext extends WorkspaceContext {
 export interface Output {
   write(text: string): void;
   readonly isTerminal: boolean;
+  /** Of a terminal. */
+  readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
   /**
    * From now on what is written only tells of work, which is done to its end although nobody reads any more. Without
    * this, a reader that leaves ends the command.

@@ -22,6 +22,12 @@ function output(stream: NodeJS.WriteStream, shape = (text: string) => text): Out
   return {
     write: (text) => void stream.write(shape(text)),
     isTerminal: stream.isTTY === true,
+    get columns() {
+      return stream.columns;
+    },
+    get rows() {
+      return stream.rows;
+    },
     onlyTells: () => {
       onlyTells = true;
     },

@@ -23,6 +23,7 @@ export const registrations: readonly Registration[] = [
   project.registerSynth,
   lifecycle.registerUp,
   lifecycle.registerUpgrade,
+  lifecycle.registerScale,
   inspect.registerStatus,
   inspect.registerDoctor,
   inspect.registerHealth,

@@ -43,7 +43,7 @@ const schema = z.object({
   machine: z.string().optional(),
   step: z.object({ id: z.string() }).optional(),
   steps: z
-    .array(z.object({ id: z.string(), sentence: z.string(), destructive: z.boolean() }))
+    .array(z.object({ id: z.string(), sentence: z.string(), destructive: z.boolean(), machine: z.string().optional() }))
     .readonly()
     .optional(),
 });
@@ -57,7 +57,7 @@ export function eventsTo(path: string): EventListener {
       message,
       machine,
       step: step && { id: step.id },
-      steps: steps?.map(({ id, sentence, destructive }) => ({ id, sentence, destructive })),
+      steps: steps?.map(({ id, sentence, destructive, machine: of }) => ({ id, sentence, destructive, machine: of })),
     };
     try {
       appendFileSync(path, `${JSON.stringify(told)}\n`, { mode: 0o600 });

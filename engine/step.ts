@@ -226,8 +226,15 @@ function pauseSentence({ canaries, soak, afterwards }: Extract<StepAction, { kin
 }
 
 /** Machines that do not exist yet, in the form of steps. Their own steps are computed once they exist. */
-export function creationSteps(names: readonly string[]): readonly Pick<Step, "id" | "sentence" | "destructive">[] {
-  return names.map((name) => ({ id: `create/${name}`, sentence: `create machine ${name}`, destructive: false }));
+export function creationSteps(
+  names: readonly string[],
+): readonly Pick<Step, "id" | "sentence" | "destructive" | "machine">[] {
+  return names.map((machine) => ({
+    id: `create/${machine}`,
+    sentence: `create machine ${machine}`,
+    destructive: false,
+    machine,
+  }));
 }
 
 /** An image that a machine should have before it is needed. */

@@ -46,6 +46,7 @@ export { formatPath } from "./environment/path.ts";
 export { formatSize } from "./environment/quantity.ts";
 export type { ReadFile } from "./environment/references.ts";
 export {
+  availableVersions,
   changeVersion,
   contractToWrite,
   type VersionChange,

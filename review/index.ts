@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+export { infrastructureChanges } from "./infrastructure.ts";
 export { renderMarkdown } from "./markdown.ts";
-export { type Level, type Plan, parsePlan } from "./plan.ts";
-export { type Review, reaches, reviewPlan } from "./review.ts";
+export { type Change, type Finding, type Level, type Plan, parsePlan, planWith } from "./plan.ts";
+export { isMachine, type Review, reaches, reviewPlan } from "./review.ts";
 export { placeholderTitle } from "./rules/resources.ts";
 export { planOfStack } from "./stack.ts";
+export { findingLine, renderText, type Style } from "./text.ts";

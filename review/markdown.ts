@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterChange, InitialConfig } from "./cluster-change.ts";
 import type { Action, Finding, Level } from "./plan.ts";
-import type { ResourceChange, Review } from "./review.ts";
+import { type Review, shortName } from "./review.ts";
 
 const sections: Readonly<Record<Level, string>> = { danger: "Danger", caution: "Caution" };
 
@@ -72,7 +72,7 @@ function renderCluster(cluster: ClusterChange): string[] {
 }
 
 /** Machines that get the same changes, named once. */
-function sameTogether(
+export function sameTogether(
   changes: ClusterChange["configChanges"],
 ): readonly (readonly [machines: readonly string[], lines: readonly string[]])[] {
   const groups = new Map<string, readonly [string[], readonly string[]]>();
@@ -131,18 +131,15 @@ function renderResources({ resources }: Review): string[] {
   const rows = actions.flatMap((action) => {
     const chosen = resources.filter((resource) => resource.action === action);
     return [...new Set(chosen.map(({ type }) => type))].map((type) => {
-      const names = chosen.filter((resource) => resource.type === type).map(shortName);
+      const names = chosen
+        .filter((resource) => resource.type === type)
+        .map(({ address, type: kind }) => shortName(address, kind));
       return `| ${verbs[action]} | ${code(type)} | ${names.length} | ${codes(names)} |`;
     });
   });
   if (rows.length === 0) return [];
   const table = ["| action | type | count | names |", "|---|---|---|---|", ...rows].join("\n");
   return ["<details><summary>All resources</summary>", table, "</details>"];
-}
-
-/** An address beside its type; inside of a module it stays whole. */
-function shortName({ address, type }: ResourceChange): string {
-  return address.startsWith(`${type}.`) ? address.slice(type.length + 1) : address;
 }
 
 const codes = (texts: readonly string[]) => texts.map(code).join(", ");

@@ -59,6 +59,11 @@ export interface Plan {
   readonly errored: boolean;
 }
 
+/** A plan of these changes alone. */
+export function planWith(changes: readonly Change[]): Plan {
+  return { changes, drifted: [], before: [], basis: "plan", complete: true, errored: false };
+}
+
 /** Reads what `terraform show -json` or `tofu show -json` prints for a saved plan. */
 export function parsePlan(text: string, file: string): Plan {
   const parsed = planFile.safeParse(parseJson(text, file));

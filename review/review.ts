@@ -2,7 +2,16 @@
 import { type ClusterChange, clusterChanges } from "./cluster-change.ts";
 import { type Change, changedAttributes, type Finding, type Level, levels, type Plan, type Rule } from "./plan.ts";
 import { clusterRule } from "./rules/cluster.ts";
-import { dataRule, exposureRule, machineRule, placeholderRule, protectionRule } from "./rules/resources.ts";
+import {
+  clientFilesType,
+  dataRule,
+  exposureRule,
+  machineName,
+  machineRule,
+  machineTypes,
+  placeholderRule,
+  protectionRule,
+} from "./rules/resources.ts";
 
 const rules: readonly Rule[] = [clusterRule, machineRule, dataRule, exposureRule, placeholderRule, protectionRule];
 
@@ -14,6 +23,8 @@ export interface Review extends Pick<Plan, "drifted" | "basis" | "complete" | "e
 }
 
 export interface ResourceChange extends Pick<Change, "address" | "type" | "action" | "replacedFor"> {
+  /** Its machine, its files, or its address without the type. */
+  readonly name: string;
   /** The names of the attributes that an update or a replacement changes. */
   readonly attributes: readonly string[];
 }
@@ -26,13 +37,33 @@ export function reviewPlan(plan: Plan): Review {
     clusters: clusterChanges(plan),
     resources: plan.changes.map((change) => {
       const { address, type, action, replacedFor } = change;
-      return { address, type, action, attributes: changedAttributes(change), replacedFor };
+      return { address, type, action, name: nameOf(change), attributes: changedAttributes(change), replacedFor };
     }),
     drifted,
     basis,
     complete,
     errored,
   };
+}
+
+/** Whether a resource is a machine, of whichever kind. */
+export function isMachine({ type }: Pick<ResourceChange, "type">): boolean {
+  return machineTypes.has(type);
+}
+
+function nameOf({ address, type, before, after }: Change): string {
+  const values = after ?? before;
+  const machine = machineTypes.has(type) ? machineName(values) : undefined;
+  if (typeof machine === "string") return machine;
+  const files = type === clientFilesType ? [values?.kubeconfig_path, values?.talosconfig_path] : [];
+  return files.length > 0 && files.every(isText) ? files.join(", ") : shortName(address, type);
+}
+
+const isText = (value: unknown): value is string => typeof value === "string";
+
+/** An address without its type; inside of a module it stays whole. */
+export function shortName(address: string, type: string): string {
+  return address.startsWith(`${type}.`) ? address.slice(type.length + 1) : address;
 }
 
 /** True when something as bad as `level`, or worse, was found. */

@@ -71,6 +71,7 @@ const rules: Readonly<Record<string, readonly string[]>> = {
   review: ["review", "constructs", "talos/errors"],
   workspace: [
     "workspace",
+    "review",
     "talos",
     "model",
     "engine",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { runSchedule } from "../engine/backup/index.ts";
-import type { ClusterEvent, Step, Timing } from "../engine/index.ts";
+import type { Step, Timing, ToldEvent } from "../engine/index.ts";
 import type { Environment } from "../model/index.ts";
 import type { Entropy } from "../talos/clock.ts";
 import { TalosError } from "../talos/errors.ts";
@@ -232,7 +232,7 @@ class EnvironmentOperator implements WatchListener {
     this.#options.record.clear(this.#name, "fault");
   }
 
-  readonly #step = ({ type, message, machine }: ClusterEvent): void => {
+  readonly #step = ({ type, message, machine }: ToldEvent): void => {
     if (type !== "step-finished" && type !== "step-failed" && type !== "warning") return;
     const level = type === "step-finished" ? "info" : type === "warning" ? "warning" : "error";
     this.#options.log({ level, event: "step", environment: this.#name, ...given({ machine }), message });

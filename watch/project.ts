@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type EventListener, type Step, systemTiming, type Timing } from "../engine/index.ts";
+import { type Step, systemTiming, type Timing } from "../engine/index.ts";
 import { type Environment, fileReader, listEnvironments, parseEnvironment } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
@@ -7,6 +7,7 @@ import { openBackups, takeAndPrune } from "../workspace/backups.ts";
 import type { WorkspaceContext } from "../workspace/context.ts";
 import { deployWithoutTerraform } from "../workspace/deploy.ts";
 import { runsWithoutTerraform } from "../workspace/machine-source.ts";
+import type { ProgressListener } from "../workspace/planned-change.ts";
 import type { OpenOptions } from "../workspace/project.ts";
 import { ownedByTerraform } from "../workspace/terraform/state-file.ts";
 import { Workspace } from "../workspace/workspace.ts";
@@ -34,7 +35,7 @@ export function openWatchedProject(root: string, names: readonly string[], conte
     async repair(
       environment: Environment,
       review: (steps: readonly Step[]) => void,
-      events: EventListener,
+      events: ProgressListener,
       signal: AbortSignal,
     ): Promise<void> {
       await deployWithoutTerraform(workspaceOf(environment, signal), events, { review });

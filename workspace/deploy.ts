@@ -4,6 +4,7 @@ import { isAbsolute, join, relative } from "node:path";
 import type { Addon } from "../engine/addon/index.ts";
 import {
   applyCluster,
+  creationSteps,
   destroyCluster,
   type EngineOptions,
   type EventListener,
@@ -13,9 +14,11 @@ import {
   refuseDestroy,
   refuseErrors,
   type Step,
+  type ToldEvent,
 } from "../engine/index.ts";
 import { type Environment, fileReader, patchLists } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
+import { given } from "../talos/given.ts";
 import { deployAddons, readAddons } from "./addons.ts";
 import { absentMachines, isBegun } from "./machines.ts";
 import { refusedConfigs } from "./refused-configs.ts";
@@ -46,25 +49,26 @@ export interface Deployed {
 
 interface DeployOptions {
   readonly flags?: PolicyFlags;
-  readonly review?: EngineOptions["review"];
+  readonly review?: EngineOptions["review"] | undefined;
 }
 
 /** Makes the machines, brings the cluster up and writes the client files, all without Terraform. */
 export async function deployWithoutTerraform(
   workspace: Workspace,
-  events: EventListener,
+  events: (event: ToldEvent) => void,
   { flags = {}, review }: DeployOptions = {},
-): Promise<Omit<Deployed, "seconds" | "runner"> & { readonly changed: boolean }> {
+): Promise<{ readonly changed: boolean }> {
   const { machines, clientFiles } = workspace;
   const addons = await readAddons(workspace);
   refuseWithoutKubernetes(addons, flags);
-  await machines.refuseOtherKind();
-  await machines.refuseOtherOwner();
-  await refuseLostSecrets(workspace);
-  if (!isBegun(workspace.environment, await machines.find())) await refuseConfigs(workspace);
+  await refuseUnplannable(workspace);
   // Before the machines: a run that is killed in between leaves no machine without secrets.
   const secrets = await workspace.secrets.ensure();
+  const missing = creationSteps(absentMachines(workspace.environment, await machines.find()));
+  const report = reporter(workspace, events);
+  report.planned(missing);
   const addresses = await machines.ensure();
+  for (const step of missing) report.finished(step);
   const leaving = await machines.surplus();
   const desired = await workspace.desired(secrets, addresses, { leaving });
   const options = { ...workspace.engineOptionsFor({ desired, secrets }, flags), events, claim: workspace.claim };
@@ -72,16 +76,40 @@ export async function deployWithoutTerraform(
   const left = leaving.map(({ name }) => name);
   await machines.remove(left);
   const written = await clientFiles.ensure(desired, secrets);
+  if (written > 0) report.finished(clientFileStep);
   const released = await deployAddons(addons, workspace, { desired, secrets }, events);
+  return { changed: steps.length + left.length + released + written > 0 };
+}
+
+const clientFileStep = { id: "client-files", sentence: "create client files", destructive: false };
+
+type SmallStep = Omit<NonNullable<ToldEvent["steps"]>[number], "machine"> & { readonly machine?: string };
+
+/** Reports what is done outside of the engine, in the form of its steps. */
+function reporter({ context: { clock } }: Workspace, events: (event: ToldEvent) => void) {
   return {
-    changed: steps.length + left.length + released + written > 0,
+    planned(steps: readonly SmallStep[]): void {
+      if (steps.length > 0) events({ type: "planned", at: clock.now(), message: "machines to create", steps });
+    },
+    finished({ id, sentence, machine }: SmallStep): void {
+      const about = given({ machine });
+      events({ type: "step-finished", at: clock.now(), message: sentence, step: { id }, ...about });
+    },
+  };
+}
+
+/** What a deploy without Terraform has left. */
+export async function deployedDirectly(workspace: Workspace): Promise<Omit<Deployed, "seconds" | "runner" | "unseen">> {
+  const { desired } = await workspace.deployed();
+  const { kubeconfig, talosconfig } = workspace.clientFiles.paths;
+  return {
     environment: workspace.name,
     talosVersion: desired.talosVersion.toString(),
     kubernetesVersion: desired.kubernetesVersion,
     machines: desired.machines,
     endpoint: desired.endpoint,
-    kubeconfigPath: clientFiles.paths.kubeconfig,
-    talosconfigPath: clientFiles.paths.talosconfig,
+    kubeconfigPath: kubeconfig,
+    talosconfigPath: talosconfig,
   };
 }
 
@@ -124,18 +152,22 @@ interface DeployPlan {
   readonly unseen: readonly string[];
 }
 
-/** What a deploy would do: the machines to make, and the engine's steps on the ones that are there. Throws when a deploy would refuse. */
-export async function planWithoutTerraform(workspace: Workspace, flags: PolicyFlags = {}): Promise<DeployPlan> {
+/** Before a plan: throws what a deploy would refuse whatever the machines are. */
+export async function refuseUnplannable(workspace: Workspace): Promise<void> {
   const { environment, machines } = workspace;
   await machines.refuseOtherKind();
   await machines.refuseOtherOwner();
+  await refuseLostSecrets(workspace);
+  if (!isBegun(environment, await machines.find())) await refuseConfigs(workspace);
+}
+
+/** What a deploy would do: the machines to make, and the engine's steps on the ones that are there. Throws when a deploy would refuse. */
+export async function planWithoutTerraform(workspace: Workspace, flags: PolicyFlags = {}): Promise<DeployPlan> {
+  const { environment, machines } = workspace;
+  await refuseUnplannable(workspace);
   const addresses = await machines.find();
   const missing = absentMachines(environment, addresses);
-  await refuseLostSecrets(workspace);
-  if (!isBegun(environment, addresses)) {
-    await refuseConfigs(workspace);
-    return { missing, steps: [], unseen: [] };
-  }
+  if (!isBegun(environment, addresses)) return { missing, steps: [], unseen: [] };
   const secrets = await workspace.secrets.forPlan();
   const desired = await workspace.desired(secrets, addresses, { leaving: await machines.surplus() });
   const preview = await previewCluster({

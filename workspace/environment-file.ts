@@ -59,6 +59,28 @@ export interface EditedEnvironment {
   readonly texts: ReadonlyMap<string, string>;
 }
 
+/**
+ * Puts texts into files while `work` lasts. They stay once it has called `keep`; otherwise the files are as they were
+ * before, because nothing was applied.
+ */
+export async function withTexts<T>(
+  root: string,
+  texts: EditedEnvironment["texts"],
+  work: (keep: () => void) => Promise<T>,
+): Promise<T> {
+  const read = fileReader(root);
+  const before = new Map([...texts.keys()].map((file) => [file, read(file) ?? ""]));
+  let isKept = false;
+  await saveTexts(root, texts);
+  try {
+    return await work(() => {
+      isKept = true;
+    });
+  } finally {
+    if (!isKept) await saveTexts(root, before);
+  }
+}
+
 /** With another number of machines in a pool. Nothing is written before `saveTexts`. */
 export function withPoolCount(
   root: string,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Policy, type Step, windowAt } from "../engine/index.ts";
+import { type Policy, windowAt } from "../engine/index.ts";
 import type { Environment } from "../model/index.ts";
 
 /** What the flags of a command set beyond the environment's file. */
@@ -16,15 +16,16 @@ export function emergencyPolicy(environment: Pick<Environment, "rollout">): Poli
   return { ...policy, windows: [], gates: [] };
 }
 
-/** What a plan tells beside its steps: that it is not the time for them. */
+/** Whether a maintenance window is open, for a plan with steps that need one. */
 export function windowNotice(
   { rollout }: Pick<Environment, "rollout">,
-  steps: readonly Pick<Step, "kind">[],
+  sentences: readonly string[],
   now: Date,
 ): string | undefined {
-  if (rollout.windows.length === 0 || !steps.some(({ kind }) => kind === "gate")) return undefined;
+  if (rollout.windows.length === 0 || !sentences.some((sentence) => sentence.includes("maintenance window")))
+    return undefined;
   const state = windowAt(rollout.windows, now);
   if (state.open) return `A maintenance window is open until ${state.until.toISOString()}.`;
   const next = state.opens === undefined ? "None opens again" : `The next one opens at ${state.opens.toISOString()}`;
-  return `No maintenance window is open now, so nothing would be begun on machines in use. ${next}.`;
+  return `No maintenance window is open now, so nothing is started on machines in use. ${next}.`;
 }

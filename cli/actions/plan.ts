@@ -1,71 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
-import { basename } from "node:path";
-import { checkHealth, creationSteps } from "../../engine/index.ts";
-import { endsSoon } from "../../talos/client-file.ts";
+import { checkHealth } from "../../engine/index.ts";
+import { infrastructureChanges } from "../../review/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { backupLine, backupStatus } from "../../workspace/backups.ts";
-import { planWithoutTerraform } from "../../workspace/deploy.ts";
-import { type PolicyFlags, windowNotice } from "../../workspace/rollout.ts";
+import { type Manager, managerName } from "../../workspace/manager.ts";
+import { noticeOf, type PlannedChange, planText } from "../../workspace/planned-change.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
-import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
-import { ownedByTerraform, refuseOwnedByTerraform } from "../../workspace/terraform/state-file.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
 import { contractLine } from "../output/contract-line.ts";
-import { planWithTerraform } from "./deploy-with-terraform.ts";
+import { jsonLine } from "../output/table.ts";
+import { openManager, planned, printWarnings, style } from "./change.ts";
 import { tellFirstContact } from "./synth.ts";
 
-export async function plan(
-  name: string,
-  { kubernetes }: { kubernetes: boolean },
-  context: CommandContext,
-): Promise<void> {
+interface PlanFlags {
+  readonly kubernetes: boolean;
+  /** Terraform's own text instead of ours. */
+  readonly raw: boolean;
+  readonly json: boolean;
+}
+
+export async function plan(name: string, flags: PlanFlags, context: CommandContext): Promise<void> {
   const workspace = openWorkspace(name, context, { warn: true });
-  const { environment, clientFiles } = workspace;
+  const { environment } = workspace;
   await clearAbandonedState(workspace);
   tellFirstContact(environment, context);
+  const manager = await openManager(workspace, flags, context);
   context.stderr.write(`${contractLine(environment)}\n`);
   const backup = await backupStatus(workspace);
   if (backup !== undefined) context.stderr.write(`${backupLine(backup)}\n`);
-  // Terraform's door knows no cluster without Kubernetes. What `up` has made, it goes on with.
-  const terraform = kubernetes ? findTerraform(context.env, environment.backend) : undefined;
-  const madeByUs = !(await ownedByTerraform(workspace)) && (await workspace.machines.has());
-  const binary = madeByUs ? undefined : terraform;
-  if (madeByUs && terraform !== undefined)
-    context.stderr.write(
-      `Made without ${basename(terraform)}, as \`up\` goes on with it; \`deploy\` would take it into a state of ${basename(terraform)}.\n`,
-    );
-  if (binary !== undefined) {
-    const changes = await planWithTerraform({ workspace, binary, approval: { yes: false }, context });
-    if (!changes && environment.joins === undefined) await showHealth(workspace, { kubernetes }, context);
-    context.exit(changes ? 2 : 0);
-    return;
-  }
-  await refuseOwnedByTerraform(workspace);
-  const { missing, steps, unseen } = await planWithoutTerraform(workspace, { kubernetes });
-  const ending = (await clientFiles.certificates()).filter(({ expiresAt }) => endsSoon(expiresAt, context.clock.now()));
-  const lines = [
-    ...[...creationSteps(missing), ...steps].map(({ sentence }) => sentence),
-    ...ending.map((file) => `renew ${clientFiles.paths[file.name]}, valid until ${file.expiresAt.toISOString()}`),
-  ];
-  for (const machine of unseen) context.stderr.write(`Could not be looked at: ${machine}\n`);
-  const nothing = unseen.length === 0 ? "Nothing to change.\n" : "Nothing to change on the machines that answer.\n";
-  if (lines.length === 0 && unseen.length === 0) await showHealth(workspace, { kubernetes }, context);
-  context.stdout.write(lines.length === 0 ? nothing : lines.map((line) => `- ${line}\n`).join(""));
-  const notice = windowNotice(environment, steps, context.clock.now());
-  if (notice !== undefined) context.stderr.write(`${notice}\n`);
-  context.exit(lines.length === 0 ? 0 : 2);
+  await showPlan(workspace, manager, flags, context);
 }
 
-/** "No changes" is about what is declared: a cluster that has all of it may be down, and whoever reads that must see it. */
-async function showHealth(workspace: Workspace, policy: Required<PolicyFlags>, context: CommandContext): Promise<void> {
+/** Shows what a deploy would do. Exit code 2 when that is something. */
+export async function showPlan(
+  workspace: Workspace,
+  manager: Manager,
+  { kubernetes, raw, json }: PlanFlags,
+  context: CommandContext,
+): Promise<void> {
+  const show = raw ? (text: string) => context.stdout.write(text) : undefined;
+  const options = { intent: "deploy", flags: { kubernetes }, raw: show, color: context.stdout.isTerminal } as const;
+  await planned(workspace, manager, options, context, async (change) => {
+    const unhealthy =
+      change.isEmpty && change.unseen === undefined ? await healthOf(workspace, kubernetes, context) : [];
+    if (!raw) printWarnings(change, context);
+    for (const line of unhealthy) context.stderr.write(`Not healthy: ${line}\n`);
+    if (json) context.stdout.write(jsonLine(jsonPlan(change, workspace, manager, unhealthy)));
+    else if (!raw || manager.kind === "talosmith") context.stdout.write(textOf(change, unhealthy.length > 0));
+    const notice = noticeOf(workspace, change);
+    if (notice !== undefined) context.stderr.write(`${notice}\n`);
+    context.exit(change.isEmpty ? 0 : 2);
+  });
+}
+
+function textOf(change: PlannedChange, isUnhealthy: boolean): string {
+  if (!change.isEmpty) return planText(change, style) || "Outputs or settings change, and no resource does.\n";
+  if (change.unseen !== undefined) return "Nothing to change on the machines that answer.\n";
+  return isUnhealthy ? "Nothing to change, but the cluster is not healthy.\n" : "Nothing to change.\n";
+}
+
+/** Without the values of Terraform's plan, which may hold secrets. */
+function jsonPlan(change: PlannedChange, { name }: Workspace, manager: Manager, unhealthy: readonly string[]): object {
+  const { findings, clusters, resources } = change.review;
+  return {
+    v: 1,
+    environment: name,
+    managedBy: managerName(manager),
+    changes: !change.isEmpty,
+    findings,
+    infrastructure: infrastructureChanges({ resources }),
+    clusters: clusters.map(({ name: cluster, steps, configChanges }) => ({ name: cluster, steps, configChanges })),
+    warnings: change.warnings,
+    unhealthy,
+    ...given({ unseen: change.unseen }),
+  };
+}
+
+/** What is wrong with a cluster that has all that was declared: "nothing to change" says nothing of health. */
+async function healthOf(
+  workspace: Workspace,
+  kubernetes: boolean,
+  context: CommandContext,
+): Promise<readonly string[]> {
+  // The health of the cluster that workers join is its own plan's matter.
+  if (workspace.environment.joins !== undefined) return [];
   try {
     const { desired, secrets } = await workspace.deployed();
-    const { checks } = await checkHealth({ desired, secrets, policy, signal: context.signal, wait: false });
-    for (const { name: check, state, reason } of checks)
-      if (state === "failed") context.stderr.write(`Not healthy: ${check}: ${reason}\n`);
+    const { signal } = context;
+    const { checks } = await checkHealth({ desired, secrets, policy: { kubernetes }, signal, wait: false });
+    return checks.flatMap(({ name, state, reason }) => (state === "failed" ? [`${name}: ${reason}`] : []));
   } catch (error) {
     if (context.signal.aborted) throw error;
-    context.stderr.write(`The health of the cluster could not be checked: ${TalosError.from(error).message}\n`);
+    return [`the health of the cluster could not be checked: ${TalosError.from(error).message}`];
   }
 }

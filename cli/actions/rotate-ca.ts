@@ -62,7 +62,11 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
         out.write(`${words[phase]}\n${steps.map(({ sentence }) => `- ${sentence}\n`).join("")}`);
     }
     const steps = planned.flatMap((pass) => pass.steps);
-    const notice = windowNotice(environment, steps, context.clock.now());
+    const notice = windowNotice(
+      environment,
+      steps.map(({ sentence }) => sentence),
+      context.clock.now(),
+    );
     if (notice !== undefined) context.stderr.write(`${notice}\n`);
     if (flags.dryRun) {
       context.stderr.write(`Nothing was changed. To do it: talosmith rotate-ca ${name} --dry-run=false\n`);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
+  availableVersions,
   changeVersion,
   EnvironmentError,
   fileReader,
@@ -9,16 +10,15 @@ import {
   type VersionChange,
   type VersionField,
 } from "../../model/index.ts";
-import { TalosError } from "../../talos/errors.ts";
-import { planWithoutTerraform } from "../../workspace/deploy.ts";
-import { saveTexts } from "../../workspace/environment-file.ts";
+import { saveTexts, withTexts } from "../../workspace/environment-file.ts";
 import { notDeployed, projectRoot } from "../../workspace/project.ts";
-import { windowNotice } from "../../workspace/rollout.ts";
-import { ownedByTerraform } from "../../workspace/terraform/state-file.ts";
-import { Workspace } from "../../workspace/workspace.ts";
-import { type ApprovalFlags, approvedFor } from "../ask.ts";
+import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
+import { openWorkspace } from "../../workspace/workspace.ts";
+import { type ApprovalFlags, question } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
-import { deployAlone } from "./deploy.ts";
+import { table } from "../output/table.ts";
+import { deployThrough, openManager } from "./change.ts";
+import { showPlan } from "./plan.ts";
 
 export interface UpgradeFlags extends ApprovalFlags {
   readonly to: string;
@@ -28,8 +28,8 @@ export interface UpgradeFlags extends ApprovalFlags {
 }
 
 /**
- * The file first, then the machines: were it the other way round, the next deploy would take the file's older version
- * for a wish. A run that was killed is taken up by the same command.
+ * The file first, then the machines: the other way round, the next deploy would go back to the file's older version. A
+ * run that was killed is continued by the same command.
  */
 export async function upgradeTo(
   field: VersionField,
@@ -37,42 +37,87 @@ export async function upgradeTo(
   flags: UpgradeFlags,
   context: CommandContext,
 ): Promise<void> {
-  const started = performance.now();
   const root = projectRoot(context.cwd, context.env);
   const change = changeVersion(name, field, flags.to, fileReader(root));
-  const { after, file } = change;
-  const tell = (line: string) => context.stderr.write(`${line}\n`);
-  for (const line of consequences(root, field, change)) tell(line);
-  for (const warning of after.warnings) tell(`Warning: ${formatFault(warning)}\n`);
-  const terraform = await ownedByTerraform({ root, environment: after });
-  if (flags.writeOnly || (terraform && flags.dryRun)) {
-    if (!flags.dryRun) await saveTexts(root, change.texts);
-    tell(flags.dryRun ? "Nothing was changed." : `Now: talosmith deploy ${name}`);
-    if (flags.dryRun && terraform)
-      tell(
-        `${name} belongs to Terraform, which knows the steps: run this with --write-only, then talosmith plan ${name} shows them.`,
-      );
+  for (const line of consequences(root, field, change)) context.stderr.write(`${line}\n`);
+  for (const warning of change.after.warnings) context.stderr.write(`Warning: ${formatFault(warning)}\n\n`);
+  await applyEdit({ root, name, texts: change.texts, flags, context });
+}
+
+const products: readonly (readonly [field: VersionField, word: string, product: string])[] = [
+  ["talosVersion", "talos", "Talos"],
+  ["kubernetesVersion", "k8s", "Kubernetes"],
+];
+
+/** Shows the versions that an environment can be upgraded to, and asks for one. */
+export async function chooseUpgrade(
+  name: string,
+  flags: Omit<UpgradeFlags, "to">,
+  context: CommandContext,
+): Promise<void> {
+  const root = projectRoot(context.cwd, context.env);
+  const read = fileReader(root);
+  const { cluster } = loadEnvironment(root, name);
+  const found = products.map(([field, word, product]) => ({
+    field,
+    word,
+    line: [product, cluster[field], availableVersions(name, field, read).join(", ") || "none"] as const,
+    versions: availableVersions(name, field, read),
+  }));
+  context.stdout.write(
+    table(
+      ["PRODUCT", "VERSION", "UPGRADES"],
+      found.map(({ line }) => [...line]),
+    ),
+  );
+  const choices = found.flatMap(({ field, word, versions }) =>
+    versions.map((to) => ({ field, to, typed: `${word} ${to}` })),
+  );
+  if (choices.length === 0) return;
+  if (!context.stderr.isTerminal || !process.stdin.isTTY) {
+    for (const { field, to } of choices) {
+      const word = products.find(([known]) => known === field)?.[1];
+      context.stderr.write(`talosmith upgrade ${word} ${name} --to ${to}\n`);
+    }
     return;
   }
-  if (terraform) {
-    throw new TalosError("failed-precondition", `${name} belongs to Terraform, and nothing was changed`, {
-      hint: `Add --write-only to change ${file}; then talosmith plan ${name} shows the steps, and talosmith deploy ${name} takes them.`,
-    });
+  const example = choices[0]?.typed ?? "";
+  const answer = (
+    await question(`\nUpgrade to which version, such as "${example}"? Empty for none: `, context.signal)
+  )?.trim();
+  const chosen = choices.find(({ typed }) => typed === answer);
+  if (chosen !== undefined) return upgradeTo(chosen.field, name, { ...flags, to: chosen.to }, context);
+  context.stderr.write("Nothing was changed.\n");
+  context.exit(answer ? 1 : 0);
+}
+
+export interface Edit {
+  readonly root: string;
+  readonly name: string;
+  /** New contents of files. */
+  readonly texts: VersionChange["texts"];
+  readonly flags: Omit<UpgradeFlags, "to">;
+  readonly context: CommandContext;
+}
+
+/** Writes files, then plans and applies what follows from them. The files stay as they were unless something is applied. */
+export async function applyEdit({ root, name, texts, flags, context }: Edit): Promise<void> {
+  const started = performance.now();
+  if (flags.writeOnly) {
+    if (!flags.dryRun) await saveTexts(root, texts);
+    context.stderr.write(flags.dryRun ? "Nothing was changed.\n" : `Now: talosmith deploy ${name}\n`);
+    return;
   }
-  // The file on the disk, which the project's app reads, still has the older version.
-  const workspace = new Workspace({ root, environment: after, context }).with(after);
-  const { missing, steps } = await planWithoutTerraform(workspace);
-  if (missing.length > 0) throw notDeployed(name, `no machine ${missing.join(", ")}`);
-  const lines = steps.map(({ sentence }) => `- ${sentence}\n`).join("");
-  if (flags.dryRun) context.stdout.write(lines || "Nothing to change.\n");
-  else if (!flags.json) context.stderr.write(lines);
-  const notice = windowNotice(after, steps, context.clock.now());
-  if (notice !== undefined) tell(notice);
-  if (flags.dryRun) return;
-  const question = `Take ${steps.length === 1 ? "this step" : `these ${steps.length} steps`} in ${name}?`;
-  if (steps.length > 0 && !(await approvedFor(after, question, flags, context))) return;
-  await saveTexts(root, change.texts);
-  await deployAlone(workspace.written(after), flags, started, context);
+  const before = openWorkspace(name, context);
+  await clearAbandonedState(before);
+  const manager = await openManager(before, {}, context);
+  if (manager.isNew) throw notDeployed(name, "there is nothing to change");
+  await withTexts(root, texts, async (keep) => {
+    const workspace = openWorkspace(name, context, { existing: false });
+    if (!flags.dryRun) return deployThrough({ workspace, manager, flags, context, started, begun: keep });
+    await showPlan(workspace, manager, { kubernetes: true, raw: false, json: flags.json }, context);
+    context.exit(0);
+  });
 }
 
 /** What changes in the files, and what follows from it that was not asked for. */

@@ -82,6 +82,12 @@ export function collectNamed(value: string, previous: readonly string[] = []): r
   return [...previous, ...items];
 }
 
+/** For options that are a number of things. */
+export function countOption(value: string): number {
+  if (/^\d+$/.test(value)) return Number(value);
+  throw new InvalidArgumentError("expected a number, such as 3");
+}
+
 /** For options that may be repeated, each value as it stands. */
 export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];

@@ -2,38 +2,58 @@
 import type { Command } from "commander";
 import type { UpgradeFlags } from "../actions/upgrade.ts";
 import type { CommandContext } from "../context.ts";
-import { addApproval, addSwitch, addWithoutKubernetes, collectList, environmentCommand, runs } from "./flags.ts";
+import {
+  addApproval,
+  addSwitch,
+  addWithoutKubernetes,
+  collectList,
+  countOption,
+  environmentCommand,
+  runs,
+} from "./flags.ts";
+
+/** Adds what every command takes that changes a cluster through its manager. */
+function addChange(command: Command): Command {
+  return addApproval(addWithoutKubernetes(command)).option("--json", "report progress as NDJSON on stdout", false);
+}
 
 export function registerDeploy(program: Command, context: CommandContext): void {
-  addApproval(environmentCommand(program, "deploy"))
+  addChange(environmentCommand(program, "deploy"))
     .description("bring an environment to what its file says, through terraform or tofu where one is on the PATH")
+    .option("--without-terraform", "manage a new cluster without Terraform; existing ones keep their manager", false)
     .action(runs(context, async () => (await import("../actions/deploy.ts")).deploy));
 }
 
 export function registerPlan(program: Command, context: CommandContext): void {
   addWithoutKubernetes(environmentCommand(program, "plan"))
     .description("show what a deploy would change; exit code 2 when there is something")
+    .option("--without-terraform", "plan a new cluster without Terraform; existing ones keep their manager", false)
+    .option("--raw", "show the plan of terraform or tofu as it prints it", false)
+    .option("--json", "print the plan as JSON", false)
     .action(runs(context, async () => (await import("../actions/plan.ts")).plan));
 }
 
 export function registerDestroy(program: Command, context: CommandContext): void {
-  addApproval(environmentCommand(program, "destroy"))
-    .description(
-      "take an environment down: reset every machine, then remove it; asks, but not about simulated machines",
-    )
-    .action(runs(context, async () => (await import("../actions/destroy.ts")).destroy));
+  const add = (word: string) =>
+    addApproval(environmentCommand(program, word))
+      .option("--json", "report progress as NDJSON on stdout", false)
+      .action(runs(context, async () => (await import("../actions/destroy.ts")).destroy));
+  add("destroy").description("reset every machine of an environment, then remove them; asks for confirmation");
+  add("down").description("the same as destroy");
 }
 
-/** The engine without Terraform. */
 export function registerUp(program: Command, context: CommandContext): void {
-  addApproval(addWithoutKubernetes(environmentCommand(program, "up")))
-    .description("bring an environment to what its file says, without Terraform")
-    .option("--json", "report progress as NDJSON on stdout", false)
+  addChange(environmentCommand(program, "up"))
+    .description("the same as deploy --without-terraform")
     .action(runs(context, async () => (await import("../actions/deploy.ts")).up));
-  addApproval(environmentCommand(program, "down"))
-    .description("take an environment down that was brought up without Terraform")
-    .option("--json", "report progress as NDJSON on stdout", false)
-    .action(runs(context, async () => (await import("../actions/destroy.ts")).down));
+}
+
+/** Adds what a command takes that edits the environment's file, then deploys it. */
+function addEdit(command: Command): Command {
+  return addApproval(command)
+    .option("--dry-run", "show the plan and change nothing, not even the file", false)
+    .option("--write-only", "change the environment's file and leave the rest to the next deploy", false)
+    .option("--json", "report progress as NDJSON on stdout", false);
 }
 
 /** Newer versions for a running cluster: into the environment's file first, then onto the machines. */
@@ -43,21 +63,28 @@ export function registerUpgrade(program: Command, context: CommandContext): void
       field === "talosVersion"
         ? ["upgrade Talos, machine by machine", "v1.13.9, 1.13 or latest"]
         : ["upgrade Kubernetes, component by component", "1.36.3, 1.36 or latest"];
-    return addApproval(environmentCommand(parent, word))
+    return addEdit(environmentCommand(parent, word))
       .description(description)
       .requiredOption("--to <version>", `version to upgrade to, such as ${example}`)
-      .option("--dry-run", "show the steps and change nothing, not even the file", false)
-      .option("--write-only", "change the environment's file and leave the rest to the next deploy", false)
-      .option("--json", "report progress as NDJSON on stdout", false)
       .action(async (name: string, flags: UpgradeFlags) => {
         const { upgradeTo } = await import("../actions/upgrade.ts");
         await upgradeTo(field, name, flags, context);
       });
   };
-  const upgrade = program.command("upgrade").description("upgrade Talos or Kubernetes of an environment");
+  const upgrade = addEdit(environmentCommand(program, "upgrade"))
+    .description("upgrade Talos or Kubernetes of an environment; without talos or k8s, show the versions and ask")
+    .action(runs(context, async () => (await import("../actions/upgrade.ts")).chooseUpgrade));
   add(upgrade, "talos", "talosVersion");
   add(upgrade, "k8s", "kubernetesVersion").alias("kubernetes");
   add(program, "upgrade-k8s", "kubernetesVersion");
+}
+
+export function registerScale(program: Command, context: CommandContext): void {
+  addEdit(environmentCommand(program, "scale"))
+    .description("change the number of machines in a pool: in the environment's file first, then deploy it")
+    .argument("<pool>", "name of the pool: cp for the control planes, w for workers without a name of their own")
+    .requiredOption("--to <count>", "number of machines", countOption)
+    .action(runs(context, async () => (await import("../actions/scale.ts")).scale));
 }
 
 export function registerRestore(program: Command, context: CommandContext): void {

@@ -68,10 +68,16 @@ export async function etcdReason(machine: string, context: StepContext): Promise
 /** Why the machine is not a node of Kubernetes yet; a ready one, where nodes can become that. */
 export async function kubernetesReason(machine: string, context: StepContext): Promise<string | undefined> {
   const observed = await context.observeNode(machine);
-  if (observed.kind === "unreachable") return `waiting for the Kubernetes API: ${observed.reason}`;
+  if (observed.kind === "unreachable") return awaitedApi(observed.reason);
   const { node } = observed;
   if (inService(context.desired, node)) return undefined;
   return node !== undefined ? "waiting for the node to become ready" : "waiting for the node to register";
+}
+
+/** An API server that does not listen yet is what is waited for; anything else is worth a word. */
+function awaitedApi(reason: string): string {
+  const words = "waiting for the Kubernetes API";
+  return reason.endsWith("the connection was refused") ? words : `${words}: ${reason}`;
 }
 
 /** Waits for a condition of a machine that has its config; until it has, that is what is missing. */

@@ -3,7 +3,13 @@
 import { isMap, isSeq, parseDocument } from "yaml";
 import { TalosError } from "../../talos/errors.ts";
 import { installerOf } from "../../talos/image/index.ts";
-import { KubernetesVersion, newestKubernetesOf, TalosVersion } from "../../talos/version/index.ts";
+import {
+  KubernetesVersion,
+  knownKubernetesVersions,
+  knownTalosVersions,
+  newestKubernetesOf,
+  TalosVersion,
+} from "../../talos/version/index.ts";
 import { parseYamlDocument } from "../../talos/yaml/index.ts";
 import { editValue, type ValuePath } from "./edit-value.ts";
 import { controlPlanePool, type Environment } from "./environment.ts";
@@ -62,6 +68,26 @@ export function changeVersion(name: string, field: VersionField, version: string
   const after = parseEnvironment(name, (path) => texts.get(path) ?? read(path));
   if (after.cluster[field] === to) return { before, after, file, texts, images };
   throw new TalosError("internal", `${file} with cluster.${field}: ${to} still means ${after.cluster[field]}`);
+}
+
+/** Newer versions known that an environment can be upgraded to in one step, oldest first. */
+export function availableVersions(name: string, field: VersionField, read: ReadFile): readonly string[] {
+  const known = field === "talosVersion" ? knownTalosVersions : knownKubernetesVersions;
+  return known.filter((version) => {
+    try {
+      return isNewer(changeVersion(name, field, version, read), field);
+    } catch (error) {
+      if (error instanceof TalosError && error.code !== "internal") return false;
+      throw error;
+    }
+  });
+}
+
+function isNewer({ before, after }: VersionChange, field: VersionField): boolean {
+  const [from, to] = [before.cluster[field], after.cluster[field]];
+  return field === "talosVersion"
+    ? TalosVersion.parse(to).compare(TalosVersion.parse(from)) > 0
+    : KubernetesVersion.parse(to).compare(KubernetesVersion.parse(from)) > 0;
 }
 
 /** What to write so that a file has the contract of the environment's configs; nothing where one has it. */

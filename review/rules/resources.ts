@@ -132,8 +132,10 @@ function listOfValues(value: unknown): readonly Values[] {
   return Array.isArray(value) ? value.filter((item): item is Values => typeof item === "object" && item !== null) : [];
 }
 
+export const clientFilesType = "talosmith_client_files";
+
 /** What a machine is made of, by kind of infrastructure. */
-const machineTypes = new Set([
+export const machineTypes: ReadonlySet<string> = new Set([
   "aws_instance",
   "libvirt_domain",
   "docker_container",
@@ -173,7 +175,8 @@ function memberOn({ before }: Plan, change: Change): string | undefined {
   return typeof name === "string" ? name : undefined;
 }
 
-function machineName(values: Values | null): unknown {
+/** The name of a machine by the values of what it is made of. */
+export function machineName(values: Values | null): unknown {
   const { name, metadata } = values ?? {};
   const [ofPod] = Array.isArray(metadata) ? metadata : [];
   return name ?? (ofPod as Values | undefined)?.name;

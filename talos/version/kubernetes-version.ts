@@ -53,6 +53,9 @@ export class KubernetesVersion {
   }
 }
 
+/** The Kubernetes version that each known Talos release brings, oldest first. */
+export const knownKubernetesVersions: readonly string[] = releases.map(({ defaultKubernetes }) => defaultKubernetes);
+
 /** The newest release known of what `1.36` or `v1.36` names: one that a Talos release brings. Undefined for all else. */
 export function newestKubernetesOf(text: string): string | undefined {
   const minor = /^v?(1\.\d+)$/.exec(text)?.[1];

@@ -153,6 +153,9 @@ export function newestTalosOf(text: string): string | undefined {
   return releases.find((known) => String(known.minor) === minor)?.newest;
 }
 
+/** The newest release of each minor that is known, oldest first. */
+export const knownTalosVersions: readonly string[] = releases.map(({ newest }) => newest);
+
 /** The contract of a cluster's configs: the one that was decided, else that of its Talos release. */
 export function contractOf(cluster: {
   readonly talosVersion?: string | undefined;

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { readDeployed } from "../../cli/actions/deploy-with-terraform.ts";
+import { deployedByTerraform } from "../../workspace/terraform/terraform-change.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import { testContext } from "../support/command-context.ts";
 
@@ -34,7 +34,7 @@ test("each machine of a deployed cluster is shown with its own address, also fro
   writeFileSync(binary, `#!/bin/sh\ncat <<'END'\n${JSON.stringify(outputs)}\nEND\n`);
   chmodSync(binary, 0o755);
   const context = testContext({ cwd: root, env: process.env });
-  const { machines } = await readDeployed({ workspace: openWorkspace("lab", context), binary, context } as never);
+  const { machines } = await deployedByTerraform(openWorkspace("lab", context), binary);
   const networks: Readonly<Record<string, number>> = { cp: 0, w: 1, big: 2 };
   expect(machines).toHaveLength(26);
   for (const { name, address } of machines) {

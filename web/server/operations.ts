@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { EventListener, ToldEvent } from "../../engine/index.ts";
+import type { ToldEvent } from "../../engine/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import type { ProgressListener } from "../../workspace/planned-change.ts";
 import type { Action, OperationView, PlannedStep } from "../shared/wire.ts";
 import { afterEvent, begun } from "./operation-view.ts";
 
@@ -18,7 +19,7 @@ export interface Request {
 interface StartOperation extends Request {
   readonly steps: readonly PlannedStep[];
   /** Its answer says what came of it, where the steps do not. */
-  readonly work: (events: EventListener, signal: AbortSignal) => Promise<string | undefined>;
+  readonly work: (events: ProgressListener, signal: AbortSignal) => Promise<string | undefined>;
 }
 
 interface Running {

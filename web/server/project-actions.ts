@@ -2,7 +2,6 @@
 import {
   creationSteps,
   type EngineOptions,
-  type EventListener,
   maintainMachine,
   planDestroy,
   planMaintenance,
@@ -27,6 +26,7 @@ import {
   withPoolCount,
 } from "../../workspace/environment-file.ts";
 import { absentMachines, isBegun } from "../../workspace/machines.ts";
+import type { ProgressListener } from "../../workspace/planned-change.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import type { Action, PlannedStep } from "../shared/wire.ts";
 
@@ -68,7 +68,7 @@ export async function planAction(workspace: Workspace, action: Action): Promise<
 export async function performAction(
   workspace: Workspace,
   action: Action,
-  events: EventListener,
+  events: ProgressListener,
 ): Promise<string | undefined> {
   switch (action.kind) {
     case "apply":

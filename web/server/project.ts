@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isOf, listBackups } from "../../engine/backup/index.ts";
-import { checkHealth, type EventListener, systemTiming } from "../../engine/index.ts";
+import { checkHealth, systemTiming } from "../../engine/index.ts";
 import { type Environment, listEnvironments } from "../../model/index.ts";
 import { parseFault } from "../../simulator/control/index.ts";
 import { TalosError } from "../../talos/errors.ts";
@@ -8,6 +8,7 @@ import { clusterOpener, observeCluster, observedFiles } from "../../watch/index.
 import { type BackupStatus, backupStatus, findBackups } from "../../workspace/backups.ts";
 import type { WorkspaceContext } from "../../workspace/context.ts";
 import { writeFirstEnvironment } from "../../workspace/environment-file.ts";
+import type { ProgressListener } from "../../workspace/planned-change.ts";
 import type { OpenOptions } from "../../workspace/project.ts";
 import { simulatedMachinesOf } from "../../workspace/simulated-machines.ts";
 import { projectSimulator } from "../../workspace/simulator.ts";
@@ -79,7 +80,7 @@ export function openConsoleProject(root: string, context: ConsoleContext, option
       return (await planAction(workspaceOf(environment, signal), action)).map(plannedStep);
     },
     /** Does it; the answer says in words what came of it, where the steps do not. */
-    perform: (environment: Environment, action: Action, events: EventListener, signal: AbortSignal) =>
+    perform: (environment: Environment, action: Action, events: ProgressListener, signal: AbortSignal) =>
       performAction(workspaceOf(environment, signal), action, events),
     /** Cuts a simulated machine's power or injects a fault. */
     async disturb(environment: Environment, name: string, disturbance: Disturbance): Promise<void> {

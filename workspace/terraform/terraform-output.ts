@@ -2,6 +2,8 @@
 
 import { stripVTControlCharacters } from "node:util";
 import * as z from "zod";
+import type { ToldEvent } from "../../engine/index.ts";
+import { given } from "../../talos/given.ts";
 import { jsonIn } from "../../talos/plain-text.ts";
 
 const resource = z.object({ addr: z.string() });
@@ -27,52 +29,78 @@ const message = z.discriminatedUnion("type", [
   }),
 ]);
 
-const pastTense: Readonly<Record<string, string>> = {
-  create: "created",
-  update: "changed",
-  delete: "destroyed",
-  replace: "replaced",
-};
 const present: Readonly<Record<string, string>> = { create: "creating", update: "changing", delete: "destroying" };
+const verbs: Readonly<Record<string, string>> = { update: "change", delete: "destroy" };
+
+/** What a line of `terraform apply -json` says. */
+export interface ApplyReport {
+  readonly event?: ToldEvent;
+  /** Of an error, or of a plugin that panics: whole, for the error of the command. */
+  readonly words?: string;
+}
+
+/** What people call a resource, and the machine that it is. */
+export interface Subject {
+  readonly name: string;
+  readonly machine?: string | undefined;
+}
+
+export interface ReportOptions {
+  subjectOf(address: string): Subject;
+  /** True for resources that report their own steps, and have just done so. */
+  isReported(address: string): boolean;
+  readonly isStopped: boolean;
+}
 
 /**
- * One line of `terraform apply -json` as a person wants to read it, or undefined where it says nothing new.
- * A line that is not terraform's JSON (a plugin's panic, say) is kept as it is. Of resources of which more is told
- * elsewhere, it is not told that they take time. Of a run that was stopped, its own words for that say nothing new.
+ * One line of `terraform apply -json` as progress of a step, whose id is the address of its resource. Of resources that
+ * report their own steps (`isReported`), it is not reported that they take time. Of a run that was stopped, terraform's
+ * words for that say nothing new.
  */
-export function applyReportLine(
-  line: string,
-  isTold: (address: string) => boolean = () => false,
-  isStopped = false,
-): string | undefined {
+export function applyReport(line: string, at: Date, { subjectOf, isReported, isStopped }: ReportOptions): ApplyReport {
   const parsed = message.safeParse(jsonIn(line));
-  if (!parsed.success) return isJsonObject(line) ? undefined : line;
+  if (!parsed.success) return isJsonObject(line) || line === "" ? {} : { words: line };
   const { data } = parsed;
+  if (data.type === "diagnostic") return diagnosticReport(data.diagnostic, at, isStopped);
+  const { resource, action } = data.hook;
+  const { name, machine } = subjectOf(resource.addr);
+  const sentence = stepSentence(name, action);
+  const event = (type: ToldEvent["type"], text: string): ApplyReport => ({
+    event: { at, type, message: text, step: { id: resource.addr }, ...given({ machine }) },
+  });
   switch (data.type) {
     case "apply_start":
-      return undefined;
+      return event("step-started", sentence);
     case "apply_progress":
-      if (isTold(data.hook.resource.addr)) return undefined;
-      return `  … ${present[data.hook.action] ?? data.hook.action} ${data.hook.resource.addr} (${data.hook.elapsed_seconds} s)`;
+      if (isReported(resource.addr)) return {};
+      return event("waiting", `${present[action] ?? action} ${name} (${data.hook.elapsed_seconds} s)`);
     case "apply_complete":
-      return `  ✓ ${data.hook.resource.addr} ${pastTense[data.hook.action] ?? data.hook.action}${seconds(data.hook.elapsed_seconds)}`;
+      return event("step-finished", `${sentence}${seconds(data.hook.elapsed_seconds)}`);
     case "apply_errored":
-      if (isStopped) return undefined;
-      return `  ✗ ${data.hook.resource.addr} failed`;
-    case "diagnostic": {
-      const { severity, summary, detail, address } = data.diagnostic;
-      if (isStopped && wordsForStopped.has(summary)) return undefined;
-      const title = `${severity === "error" ? "Error" : "Warning"}: ${summary}${address ? ` (${address})` : ""}`;
-      return detail ? `${title}\n  ${detail.replaceAll("\n", "\n  ")}` : title;
-    }
+      return isStopped ? {} : event("step-failed", sentence);
   }
+}
+
+type Diagnostic = Extract<z.output<typeof message>, { type: "diagnostic" }>["diagnostic"];
+
+function diagnosticReport(diagnostic: Diagnostic, at: Date, isStopped: boolean): ApplyReport {
+  const { severity, summary, detail, address } = diagnostic;
+  if (isStopped && wordsForStopped.has(summary)) return {};
+  const title = `${summary}${address ? ` (${address})` : ""}`;
+  if (severity !== "error") return { event: { at, type: "warning", message: detail ? `${title}: ${detail}` : title } };
+  return { words: detail ? `${title}\n  ${detail.replaceAll("\n", "\n  ")}` : title };
+}
+
+/** What is done to a resource: `create machine w-1`. */
+export function stepSentence(name: string, action: string): string {
+  return `${verbs[action] ?? action} ${name}`;
 }
 
 /** The provider's and terraform's own. */
 const wordsForStopped: ReadonlySet<string> = new Set(["Stopped", "execution halted"]);
 
 function seconds(elapsed: number): string {
-  return elapsed < 1 ? "" : ` after ${elapsed} s`;
+  return elapsed < 1 ? "" : ` (${elapsed} s)`;
 }
 
 function isJsonObject(line: string): boolean {

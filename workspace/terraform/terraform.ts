@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { basename } from "node:path";
 import * as z from "zod";
+import type { ToldEvent } from "../../engine/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { type Finished, type RunOptions, runProgram } from "./run-program.ts";
 import { lockedError } from "./state-lock.ts";
-import { applyReportLine, knownFailureHint, warningsIn } from "./terraform-output.ts";
+import { applyReport, knownFailureHint, type ReportOptions, warningsIn } from "./terraform-output.ts";
 
 export interface TerraformOptions {
   /** The terraform or tofu program. */
@@ -23,6 +24,12 @@ export interface Planned {
   readonly changes: boolean;
   /** Terraform's own words; empty when it warns of nothing. */
   readonly warnings: string;
+}
+
+interface ApplyOptions extends Omit<ReportOptions, "isStopped"> {
+  /** Gets each resource as a step. */
+  readonly events: (event: ToldEvent) => void;
+  readonly env: Readonly<Record<string, string>>;
 }
 
 type TerraformOutputs = Readonly<Record<string, unknown>>;
@@ -70,22 +77,17 @@ export class Terraform {
     return this.#json(["show", "-json", "-no-color", file]);
   }
 
-  /** Applies a saved plan; what it reports goes to `tell`, as lines for people. */
-  async apply(
-    planFile: string,
-    tell: (text: string) => void,
-    more: { readonly env?: Readonly<Record<string, string>>; readonly isTold?: (address: string) => boolean } = {},
-  ): Promise<void> {
+  /** Applies a saved plan. Its errors are in what it throws. */
+  async apply(planFile: string, { events, env, ...options }: ApplyOptions): Promise<void> {
     const command = ["apply", "-input=false", "-json", planFile];
-    let told = "";
+    let words = "";
     const onLine = (line: string) => {
-      const text = applyReportLine(line, more.isTold, this.#options.signal.aborted);
-      if (text === undefined) return;
-      told += `${text}\n`;
-      tell(`${text}\n`);
+      const report = applyReport(line, new Date(), { ...options, isStopped: this.#options.signal.aborted });
+      if (report.event !== undefined) events(report.event);
+      if (report.words !== undefined) words += `${report.words}\n`;
     };
-    const finished = await this.#run(command, { onLine }, more.env);
-    if (finished.code !== 0) throw this.#failed(command, { ...finished, stdout: told }, true);
+    const finished = await this.#run(command, { onLine }, env);
+    if (finished.code !== 0) throw this.#failed(command, { ...finished, stdout: words }, false);
   }
 
   async outputs(): Promise<TerraformOutputs> {

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, Finding, ObservedCluster, ObservedMachine } from "../../../engine/index.ts";
+import type {
+  DesiredCluster,
+  DesiredMachine,
+  Finding,
+  ObservedCluster,
+  ObservedMachine,
+} from "../../../engine/index.ts";
 import type { Change } from "../../../talos/config/index.ts";
 import { given, isGiven } from "../../../talos/given.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
@@ -128,8 +134,8 @@ const longestValue = 160;
 
 /** What changes in each machine's config, by path, with secrets replaced. Machines without a change are left out. */
 export async function configChanges(
-  before: DesiredCluster,
-  after: DesiredCluster,
+  before: { readonly machines: readonly Pick<DesiredMachine, "name" | "config">[] },
+  after: Pick<DesiredCluster, "machines">,
 ): Promise<Readonly<Record<string, readonly string[]>>> {
   const { diffConfigs, movesInWords } = await import("../../../talos/config/index.ts");
   const changes: Record<string, readonly string[]> = {};

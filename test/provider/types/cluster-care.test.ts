@@ -55,7 +55,8 @@ rollout:
       ).rollout,
       windows,
     };
-    const notice = (at: string, kind: "gate" | "drain") => windowNotice({ rollout }, [{ kind }], new Date(at));
+    const sentences = { gate: "start w-1 only when a maintenance window is open", drain: "drain w-1" };
+    const notice = (at: string, kind: "gate" | "drain") => windowNotice({ rollout }, [sentences[kind]], new Date(at));
     expect(notice("2026-01-01T12:00:00Z", "gate")).toMatch(/No maintenance window.* 2026-01-01T22:00:00\.000Z/);
     expect(notice("2026-01-01T22:30:00Z", "gate")).toBe("A maintenance window is open until 2026-01-01T23:00:00.000Z.");
     expect(notice("2026-01-01T12:00:00Z", "drain")).toBeUndefined();

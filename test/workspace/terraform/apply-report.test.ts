@@ -1,55 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
-import { applyReportLine } from "../../../workspace/terraform/terraform-output.ts";
+import { applyReport } from "../../../workspace/terraform/terraform-output.ts";
 
+const at = new Date(0);
+const options = {
+  subjectOf: (address: string) => ({ name: address }),
+  isReported: () => false,
+  isStopped: false,
+};
+const address = "talosmith_cluster.cluster";
 const hook = (action: string, elapsed_seconds = 0) => ({
-  hook: { resource: { addr: "talosmith_cluster.cluster" }, action, elapsed_seconds },
+  hook: { resource: { addr: address }, action, elapsed_seconds },
 });
+const event = (type: string, message: string) => ({ event: { at, type, message, step: { id: address } } });
 
-const cases: readonly [string, unknown, string | undefined][] = [
-  ["the start of a change", { type: "apply_start", ...hook("create") }, undefined],
+const cases: readonly [string, unknown, object][] = [
+  ["the start of a change", { type: "apply_start", ...hook("create") }, event("step-started", `create ${address}`)],
   [
     "a change that takes time",
     { type: "apply_progress", ...hook("create", 10) },
-    "  … creating talosmith_cluster.cluster (10 s)",
+    event("waiting", `creating ${address} (10 s)`),
   ],
-  ["a quick change", { type: "apply_complete", ...hook("create") }, "  ✓ talosmith_cluster.cluster created"],
+  ["a quick change", { type: "apply_complete", ...hook("create") }, event("step-finished", `create ${address}`)],
   [
     "a slow change",
     { type: "apply_complete", ...hook("delete", 3) },
-    "  ✓ talosmith_cluster.cluster destroyed after 3 s",
+    event("step-finished", `destroy ${address} (3 s)`),
   ],
-  ["a failure", { type: "apply_errored", ...hook("update") }, "  ✗ talosmith_cluster.cluster failed"],
+  ["a failure", { type: "apply_errored", ...hook("update") }, event("step-failed", `change ${address}`)],
   [
     "an error with details",
     { type: "diagnostic", diagnostic: { severity: "error", summary: "No disk", detail: "a\nb", address: "x.y" } },
-    "Error: No disk (x.y)\n  a\n  b",
+    { words: "No disk (x.y)\n  a\n  b" },
   ],
-  ["a warning", { type: "diagnostic", diagnostic: { severity: "warning", summary: "Even" } }, "Warning: Even"],
-  ["what we do not know", { type: "outputs", outputs: {} }, undefined],
+  [
+    "a warning",
+    { type: "diagnostic", diagnostic: { severity: "warning", summary: "Even" } },
+    { event: { at, type: "warning", message: "Even" } },
+  ],
+  ["what we do not know", { type: "outputs", outputs: {} }, {}],
 ];
 
-test.each(cases)("%s is told in one line or not at all", (_, message, expected) => {
-  expect(applyReportLine(JSON.stringify(message))).toBe(expected);
+test.each(cases)("%s is reported as a step, or not at all", (_, message, expected) => {
+  expect(applyReport(JSON.stringify(message), at, options)).toEqual(expected);
+});
+
+test("a machine is called by its name", () => {
+  const line = JSON.stringify({ type: "apply_complete", ...hook("create") });
+  const subjectOf = () => ({ name: "machine w-1", machine: "w-1" });
+  const { event: found } = applyReport(line, at, { ...options, subjectOf });
+  expect(found).toMatchObject({ message: "create machine w-1", machine: "w-1" });
 });
 
 test.each([
-  ["the provider's word for it", { severity: "error", summary: "Stopped", address: "talosmith_cluster.cluster" }],
+  ["the provider's word for it", { severity: "error", summary: "Stopped", address }],
   ["terraform's", { severity: "error", summary: "execution halted" }],
-])("of a run that was stopped, %s is not told", (_, diagnostic) => {
+])("of a run that was stopped, %s is not reported", (_, diagnostic) => {
   const line = JSON.stringify({ type: "diagnostic", diagnostic });
-  expect(applyReportLine(line, undefined, true)).toBeUndefined();
-  expect(applyReportLine(line, undefined, false)).toContain(diagnostic.summary);
+  expect(applyReport(line, at, { ...options, isStopped: true })).toEqual({});
+  expect(applyReport(line, at, options).words).toContain(diagnostic.summary);
   const other = JSON.stringify({ type: "diagnostic", diagnostic: { ...diagnostic, summary: "No disk" } });
-  expect(applyReportLine(other, undefined, true)).toContain("No disk");
+  expect(applyReport(other, at, { ...options, isStopped: true }).words).toContain("No disk");
 });
 
-test("of what is told by its own steps, it is not told that it takes time", () => {
+test("of what reports its own steps, it is not reported that it takes time", () => {
   const line = JSON.stringify({ type: "apply_progress", ...hook("update", 10) });
-  expect(applyReportLine(line, (address) => address === "talosmith_cluster.cluster")).toBeUndefined();
-  expect(applyReportLine(line, () => false)).toContain("(10 s)");
+  expect(applyReport(line, at, { ...options, isReported: (found) => found === address })).toEqual({});
 });
 
 test("a line that is not JSON is kept, so that a crash is seen", () => {
-  expect(applyReportLine("panic: oh no")).toBe("panic: oh no");
+  expect(applyReport("panic: oh no", at, options)).toEqual({ words: "panic: oh no" });
 });

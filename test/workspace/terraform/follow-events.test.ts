@@ -33,7 +33,12 @@ test("what the provider tells is heard in order, while it works and at the end; 
       write({ type: "step-started", at, message: "über cp-1", machine: "cp-1", step });
       catchUp();
       expect(heard).toEqual([
-        { at, type: "planned", message: "one step", steps: [{ id: "s", sentence: "über cp-1", destructive: false }] },
+        {
+          at,
+          type: "planned",
+          message: "one step",
+          steps: [{ id: "s", sentence: "über cp-1", destructive: false, machine: "cp-1" }],
+        },
         { at, type: "step-started", message: "über cp-1", machine: "cp-1", step: { id: "s" } },
       ]);
       appendFileSync(path, "not ours\n{}\n");

@@ -49,6 +49,9 @@ beforeAll(async () => {
   chmodSync(terraform, 0o755);
   environment("api");
   expect(await talosmith({ PATH: "/nowhere" }, "up", "tiny")).toMatchObject({ exitCode: 0 });
+  // From now on it is managed by that terraform.
+  mkdirSync(join(root, "state"));
+  writeFileSync(join(root, "state/tiny.tfstate"), JSON.stringify({ version: 4, serial: 1, resources: [{}] }));
 });
 afterAll(async () => {
   await talosmith({ PATH: "/nowhere" }, "sim", "down", "--all");

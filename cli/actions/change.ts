@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import pc from "picocolors";
+import { awaitHealthy } from "../../engine/index.ts";
+import type { Style } from "../../review/index.ts";
+import { findingLine } from "../../review/index.ts";
+import { given } from "../../talos/given.ts";
+import { counted } from "../../workspace/amounts.ts";
+import { withPlannedChange } from "../../workspace/change.ts";
+import { deployedDirectly } from "../../workspace/deploy.ts";
+import { saveContract } from "../../workspace/environment-file.ts";
+import { type Manager, type ManagerFlags, managerLine, managerName, managerOf } from "../../workspace/manager.ts";
+import {
+  type Applied,
+  type ChangeOptions,
+  isDangerous,
+  noticeOf,
+  type PlannedChange,
+  planText,
+} from "../../workspace/planned-change.ts";
+import type { PolicyFlags } from "../../workspace/rollout.ts";
+import { deployedByTerraform } from "../../workspace/terraform/terraform-change.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
+import { type ApprovalFlags, approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
+import { type ProgressOptions, showStatus, withProgress } from "../output/progress.ts";
+import { deployedSummary } from "../output/summary.ts";
+
+export interface ChangeFlags extends ApprovalFlags, ProgressOptions, ManagerFlags, PolicyFlags {}
+
+/** Colors where stderr or stdout is a terminal that takes them. */
+export const style: Style = { danger: pc.red, caution: pc.yellow, title: pc.bold };
+
+/** Finds what manages an environment, and says so: the one line that differs from one manager to the other. */
+export async function openManager(
+  workspace: Workspace,
+  { withoutTerraform, kubernetes }: ManagerFlags & PolicyFlags,
+  context: CommandContext,
+): Promise<Manager> {
+  // Terraform's provider knows no cluster without Kubernetes.
+  const flags = { withoutTerraform: withoutTerraform || kubernetes === false };
+  const manager = await managerOf(workspace, flags);
+  context.stderr.write(`${managerLine(workspace, manager, { withoutTerraform })}\n`);
+  return manager;
+}
+
+/** Plans, and shows on a terminal that it does. */
+export async function planned<T>(
+  workspace: Workspace,
+  manager: Manager,
+  options: ChangeOptions,
+  context: CommandContext,
+  work: (change: PlannedChange) => Promise<T>,
+): Promise<T> {
+  const end = showStatus(context, `Planning ${workspace.name} with ${managerName(manager)}`);
+  try {
+    return await withPlannedChange(workspace, manager, options, (change) => {
+      end();
+      return work(change);
+    });
+  } finally {
+    end();
+  }
+}
+
+interface DeployRun {
+  readonly workspace: Workspace;
+  readonly manager: Manager;
+  readonly flags: ChangeFlags;
+  readonly context: CommandContext;
+  /** When the command was started, by `performance.now()`. */
+  readonly started: number;
+  /** Called before the first change. */
+  readonly begun?: () => void;
+}
+
+/** Brings an environment to what its file says: plans, shows, asks, applies, and shows what is there then. */
+export async function deployThrough(run: DeployRun): Promise<void> {
+  const { workspace, manager, flags, context } = run;
+  const options = { intent: "deploy", flags: given({ kubernetes: flags.kubernetes }) } as const;
+  const applied = await planned(workspace, manager, options, context, (change) => applyPlanned(change, run));
+  if (applied === undefined) return;
+  await keepContract(workspace, context);
+  if (!flags.json) await printDeployed(run, applied);
+}
+
+/** Undefined when it was declined. */
+async function applyPlanned(change: PlannedChange, run: DeployRun): Promise<Applied | undefined> {
+  const { workspace, manager, flags, context, begun } = run;
+  const { name, environment } = workspace;
+  const progress = { json: flags.json, title: name };
+  if (change.isEmpty && manager.kind === "terraform") {
+    printWarnings(change, context);
+    begun?.();
+    // Terraform compares nothing of health, and the health of the cluster that workers join is its own deploy's matter.
+    if (change.unseen === undefined && environment.joins === undefined)
+      await withProgress(context, progress, async (events) =>
+        awaitHealthy({ ...(await workspace.engineOptions()), events }),
+      );
+    return { changed: false, unseen: change.unseen };
+  }
+  showPlanned(change, workspace, flags, context);
+  const answer = isDangerous(change) ? name : "yes";
+  const approval = { yes: flags.yes || environment.kind === "simulated" || change.isEmpty };
+  if (!(await approved(`Apply these changes to ${name}?`, answer, approval, context))) return undefined;
+  begun?.();
+  return withProgress(context, progress, (events) => change.apply(events));
+}
+
+/** The whole plan for those who are asked; with --yes what may hurt, and how much it is. */
+function showPlanned(
+  change: PlannedChange,
+  workspace: Workspace,
+  { yes, json }: ChangeFlags,
+  context: CommandContext,
+): void {
+  printWarnings(change, context);
+  const { findings, clusters } = change.review;
+  const steps = clusters.flatMap((cluster) => cluster.steps ?? []).length;
+  if (yes || json) for (const finding of findings) context.stderr.write(`${findingLine(finding, style)}\n`);
+  else if (!change.isEmpty) context.stderr.write(`\n${planText(change, style)}\n`);
+  if (yes && steps > 0 && !json) context.stderr.write(`${counted(steps, "step")} to take.\n`);
+  const notice = noticeOf(workspace, change);
+  if (notice !== undefined) context.stderr.write(`${notice}\n`);
+}
+
+export function printWarnings({ warnings }: PlannedChange, { stderr }: CommandContext): void {
+  for (const warning of warnings) stderr.write(`${warning}\n`);
+}
+
+/** After a deploy the file owns the contract: a change of the Talos version, by hand too, leaves it as it is. */
+async function keepContract({ root, environment }: Workspace, { stderr }: CommandContext): Promise<void> {
+  for (const file of await saveContract(root, environment))
+    stderr.write(`Pinned configContract: ${environment.cluster.configContract} in ${file}.\n`);
+}
+
+async function printDeployed({ workspace, manager, context, started }: DeployRun, applied: Applied): Promise<void> {
+  const { changed, unseen } = applied;
+  const deployed =
+    manager.kind === "terraform"
+      ? await deployedByTerraform(workspace, manager.binary)
+      : await deployedDirectly(workspace);
+  const where = unseen === undefined ? "" : " on the machines that answer";
+  if (!changed) context.stderr.write(`Nothing to change${where}.\n`);
+  const seconds = (performance.now() - started) / 1000;
+  context.stdout.write(deployedSummary({ ...deployed, unseen, runner: managerName(manager), seconds }, context.name));
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ToldEvent } from "../../engine/index.ts";
+import { oneLine } from "../../talos/plain-text.ts";
+
+/** What a machine, or the cluster as a whole, is doing. */
+interface Row {
+  readonly name: string;
+  state: "pending" | "active" | "done" | "failed";
+  text: string;
+  /** Milliseconds, when the text was new. */
+  since: number;
+  /** Steps that were planned for it and are not finished. */
+  readonly open: Set<string>;
+}
+
+/** Room for drawing. */
+export interface Frame {
+  readonly columns: number;
+  readonly rows: number;
+  /** Which picture of the turning mark. */
+  readonly turn: number;
+}
+
+const turning = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const marks = { pending: "·", done: "✓", failed: "✗" } as const;
+
+/** Everything that is known of a run while it lasts: steps by id, and a row for each machine. Draws, and does no I/O. */
+export class Board {
+  readonly #title: string;
+  readonly #begun: number;
+  readonly #rows = new Map<string, Row>();
+  readonly #known = new Set<string>();
+  readonly #finished = new Set<string>();
+  /** For what concerns no single machine. */
+  readonly #cluster: Row;
+
+  constructor(title: string, now: number) {
+    this.#title = title;
+    this.#begun = now;
+    this.#cluster = newRow("cluster", now);
+  }
+
+  /** Finished steps of those that are known, such as `12/39`; empty before anything was planned. */
+  get counter(): string {
+    return this.#known.size === 0 ? "" : `${this.#finished.size}/${this.#known.size}`;
+  }
+
+  note({ type, message, machine, step, steps = [] }: ToldEvent, now: number): void {
+    if (type === "warning") return;
+    for (const { id, machine: of } of steps) this.#plan(id, of, now);
+    if (type === "planned") return;
+    const row = machine === undefined ? this.#cluster : this.#rowOf(machine, now);
+    if (type === "step-started" && step !== undefined) this.#plan(step.id, machine, now);
+    if (type === "step-finished" && step !== undefined) this.#finish(step.id, row);
+    const isDone = type === "healthy" || (type === "step-finished" && row.open.size === 0 && row !== this.#cluster);
+    row.state = type === "step-failed" ? "failed" : isDone ? "done" : "active";
+    const text = isDone && type !== "healthy" ? "done" : oneLine(message);
+    if (row.text !== text) row.since = now;
+    row.text = text;
+  }
+
+  /** Rows that wait for something, with what and for how long, as one line each. */
+  waiting(now: number): readonly string[] {
+    return this.#all()
+      .filter(({ state }) => state === "active")
+      .map((row) => `${row.name}: ${row.text}${elapsed(row, now)}`);
+  }
+
+  lines(now: number, { columns, rows, turn }: Frame): readonly string[] {
+    const counter = this.counter === "" ? "" : `  ${this.counter} steps`;
+    const head = `${this.#title}${counter}  ${duration(now - this.#begun)}`;
+    const all = this.#all();
+    const room = Math.max(1, rows - 2);
+    const shown = all.length <= room ? all : [...all].sort(byUrgency).slice(0, room - 1);
+    const width = Math.max(0, ...shown.map(({ name }) => name.length));
+    const body = shown.map((row) => {
+      const mark = row.state === "active" ? (turning[turn % turning.length] ?? "") : marks[row.state];
+      const since = row.state === "active" ? elapsed(row, now) : "";
+      const left = columns - width - 7 - since.length;
+      return `  ${mark} ${row.name.padEnd(width)}  ${clipped(row.text, left)}${since}`.trimEnd();
+    });
+    const hidden = all.filter((row) => !shown.includes(row));
+    if (hidden.length > 0) body.push(clipped(`  … ${summaryOf(hidden)}`, columns - 1));
+    return [clipped(head, columns - 1), ...body];
+  }
+
+  #all(): readonly Row[] {
+    const cluster = this.#cluster.text === "" ? [] : [this.#cluster];
+    return [...this.#rows.values(), ...cluster];
+  }
+
+  #plan(id: string, machine: string | undefined, now: number): void {
+    this.#known.add(id);
+    if (machine !== undefined && !this.#finished.has(id)) this.#rowOf(machine, now).open.add(id);
+  }
+
+  #finish(id: string, row: Row): void {
+    this.#known.add(id);
+    this.#finished.add(id);
+    row.open.delete(id);
+  }
+
+  #rowOf(machine: string, now: number): Row {
+    const row = this.#rows.get(machine) ?? newRow(machine, now);
+    this.#rows.set(machine, row);
+    return row;
+  }
+}
+
+function newRow(name: string, now: number): Row {
+  return { name, state: "pending", text: "", since: now, open: new Set() };
+}
+
+const urgency = { failed: 0, active: 1, pending: 2, done: 3 } as const;
+
+function byUrgency(left: Row, right: Row): number {
+  return urgency[left.state] - urgency[right.state];
+}
+
+function summaryOf(rows: readonly Row[]): string {
+  const counts = (["active", "pending", "done"] as const).map((state) => {
+    const count = rows.filter((row) => row.state === state).length;
+    return count === 0 ? undefined : `${count} ${state}`;
+  });
+  return `${rows.length} more: ${counts.filter((text) => text !== undefined).join(", ")}`;
+}
+
+/** A moment is not worth a number. */
+function elapsed({ since }: Row, now: number): string {
+  return now - since < 1000 ? "" : ` (${duration(now - since)})`;
+}
+
+/** `34 s`, `2 min 5 s`. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+function clipped(text: string, columns: number): string {
+  return text.length <= columns ? text : `${text.slice(0, Math.max(0, columns - 1))}…`;
+}

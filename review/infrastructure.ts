@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Action } from "./plan.ts";
+import type { Review } from "./review.ts";
+import { clientFilesType, machineTypes } from "./rules/resources.ts";
+
+/** What a plan does to resources of one kind, outside of the clusters themselves. */
+export interface InfrastructureChange {
+  /** Such as "create 2 machines" or "change aws_lb". */
+  readonly what: string;
+  readonly names: readonly string[];
+}
+
+const verbs: Readonly<Record<Action, string>> = {
+  create: "create",
+  update: "change",
+  replace: "replace",
+  delete: "destroy",
+  forget: "forget",
+};
+
+/** What talosmith does to these is in the steps of their cluster. */
+const inSteps: ReadonlySet<string> = new Set(["talosmith_cluster", "talosmith_member"]);
+
+/** Machines first, and last what is written when they are up. */
+function rank(kind: string): number {
+  return kind === "machine" ? 0 : kind === "client files" ? 2 : 1;
+}
+
+/** Machines and client files by the words of people, whatever makes them; the rest by Terraform's type. */
+export function infrastructureChanges({ resources }: Pick<Review, "resources">): readonly InfrastructureChange[] {
+  const groups = new Map<string, { readonly action: Action; readonly kind: string; readonly names: string[] }>();
+  for (const { type, action, name } of resources) {
+    if (inSteps.has(type)) continue;
+    const kind = machineTypes.has(type) ? "machine" : type === clientFilesType ? "client files" : type;
+    const group = groups.get(`${action} ${kind}`) ?? { action, kind, names: [] };
+    group.names.push(name);
+    groups.set(`${action} ${kind}`, group);
+  }
+  const inOrder = [...groups.values()].sort((left, right) => rank(left.kind) - rank(right.kind));
+  return inOrder.map(({ action, kind, names }) => ({
+    what: `${verbs[action]} ${names.length === 1 ? kind : `${names.length} ${kind === "machine" ? "machines" : kind}`}`,
+    names,
+  }));
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterChange } from "./cluster-change.ts";
+import { type InfrastructureChange, infrastructureChanges } from "./infrastructure.ts";
+import { sameTogether } from "./markdown.ts";
+import type { Finding } from "./plan.ts";
+import type { Review } from "./review.ts";
+import { groupSteps } from "./step-groups.ts";
+
+/** Marks parts of the text, as a terminal with colors does. */
+export interface Style {
+  danger(text: string): string;
+  caution(text: string): string;
+  title(text: string): string;
+}
+
+const plainStyle: Style = { danger: (text) => text, caution: (text) => text, title: (text) => text };
+
+/** So many names are listed; of more, the first and the last. */
+const mostNames = 6;
+
+/** A plan for a terminal: dangers first, then what changes, cluster by cluster and machine by machine. Empty without changes. */
+export function renderText(review: Review, style: Style = plainStyle): string {
+  const parts = [
+    review.errored ? ["The plan ended with an error: this is only a part of it."] : [],
+    review.findings.map((finding) => findingLine(finding, style)),
+    review.drifted.length === 0 ? [] : [`Changed outside of Terraform: ${review.drifted.join(", ")}`],
+    section("Infrastructure", infrastructureChanges(review).map(infrastructureLine), style),
+    ...review.clusters.flatMap((cluster) => clusterSections(cluster, style)),
+  ].filter((lines) => lines.length > 0);
+  return parts.map((lines) => `${lines.join("\n")}\n`).join("\n");
+}
+
+/** The line of one danger or caution. */
+export function findingLine({ level, title, sentence }: Finding, style: Style = plainStyle): string {
+  return level === "danger" ? style.danger(`DANGER ${title}: ${sentence}`) : style.caution(`${title}: ${sentence}`);
+}
+
+function section(title: string, lines: readonly string[], style: Style): readonly string[] {
+  return lines.length === 0 ? [] : [style.title(title), ...lines.map((line) => `  ${line}`)];
+}
+
+function infrastructureLine({ what, names }: InfrastructureChange): string {
+  return `${what}: ${listed(names)}`;
+}
+
+function clusterSections(cluster: ClusterChange, style: Style): readonly (readonly string[])[] {
+  const { name, after, steps, configChanges } = cluster;
+  if (after === undefined) return [];
+  const diffs = sameTogether(configChanges).flatMap(([machines, lines]) => [
+    `${listed(machines)}:`,
+    ...lines.map((line) => `  ${line}`),
+  ]);
+  return [
+    section(`Cluster ${name}`, versionLines(cluster), style),
+    stepSection(cluster, steps, style),
+    section("Config changes, secrets masked", diffs, style),
+  ];
+}
+
+function versionLines({ before, after }: ClusterChange): readonly string[] {
+  const products = { Talos: "talos_version", Kubernetes: "kubernetes_version" } as const;
+  return Object.entries(products).flatMap(([product, field]) => {
+    const [from, to] = [before?.[field], after?.[field]].map((version) => version?.replace(/^v/, ""));
+    if (!to || from === to) return [];
+    return [from ? `${product} v${from} → v${to}` : `${product} v${to}`];
+  });
+}
+
+function stepSection(
+  { machinesBefore, machinesAfter }: ClusterChange,
+  steps: readonly string[] | undefined,
+  style: Style,
+): readonly string[] {
+  if (steps === undefined) return [style.title("Steps"), "  Steps are computed once the machines exist."];
+  const names = [...machinesBefore, ...machinesAfter].map(({ name }) => name);
+  let phase = "";
+  const lines = groupSteps(steps, names).flatMap((group) => {
+    const isNew = group.phase !== phase;
+    phase = group.phase;
+    const who = group.machines.length === 0 ? "" : `${listed(group.machines)}: `;
+    return [...(isNew ? [group.phase] : []), `  ${who}${group.actions.join(", ")}`];
+  });
+  return section(`Steps (${steps.length})`, lines, style);
+}
+
+function listed(names: readonly string[]): string {
+  if (names.length <= mostNames) return names.join(", ");
+  return `${names[0]} … ${names.at(-1)} (${names.length})`;
+}

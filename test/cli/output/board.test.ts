@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Board, duration } from "../../../cli/output/board.ts";
+import { LiveView, PlainView, withProgress } from "../../../cli/output/progress.ts";
+import type { ToldEvent } from "../../../engine/index.ts";
+import { testContext } from "../../support/command-context.ts";
+
+const event = (type: ToldEvent["type"], message: string, more: Partial<ToldEvent> = {}): ToldEvent => ({
+  type,
+  at: new Date(0),
+  message,
+  ...more,
+});
+const steps = ["cp-1", "w-1"].map((machine) => ({
+  id: `drain/${machine}`,
+  sentence: `drain ${machine}`,
+  destructive: false,
+  machine,
+}));
+const planned = event("planned", "2 steps to do", { steps });
+const finished = (machine: string) =>
+  event("step-finished", `drain ${machine}`, { machine, step: { id: `drain/${machine}` } });
+const frame = { columns: 80, rows: 24, turn: 0 };
+
+describe("the board of a run", () => {
+  test("has a row for each machine: what it does, for how long, and how many steps are done", () => {
+    const board = new Board("lab", 0);
+    board.note(planned, 0);
+    board.note(event("waiting", "rebooting", { machine: "w-1" }), 1000);
+    board.note(finished("cp-1"), 2000);
+    expect(board.lines(13_000, frame)).toEqual([
+      "lab  1/2 steps  13 s",
+      "  ✓ cp-1  done",
+      "  ⠋ w-1   rebooting (12 s)",
+    ]);
+  });
+
+  test("counts what later rounds add, and shows what concerns no single machine", () => {
+    const board = new Board("lab", 0);
+    board.note(planned, 0);
+    board.note(finished("cp-1"), 0);
+    board.note({ ...planned, steps: [{ id: "x", sentence: "x", destructive: false, machine: "w-1" }] }, 0);
+    board.note(event("waiting", "waiting for etcd to be healthy"), 0);
+    expect(board.counter).toBe("1/3");
+    expect(board.lines(0, frame).at(-1)).toBe("  ⠋ cluster  waiting for etcd to be healthy");
+  });
+
+  test("marks a machine whose step failed", () => {
+    const board = new Board("lab", 0);
+    board.note(event("step-failed", "no disk\nat all", { machine: "w-1" }), 0);
+    expect(board.lines(0, frame).at(-1)).toBe("  ✗ w-1  no disk at all");
+  });
+
+  test("never draws a line that would wrap, nor more lines than there are", () => {
+    const board = new Board("lab", 0);
+    for (let index = 1; index <= 100; index++)
+      board.note(event("waiting", "waiting ".repeat(20), { machine: `w-${index}` }), 0);
+    board.note(event("step-failed", "no disk", { machine: "w-100" }), 0);
+    const lines = board.lines(60_000, { columns: 80, rows: 10, turn: 3 });
+    expect(lines).toHaveLength(9);
+    for (const line of lines) expect(line.length).toBeLessThan(80);
+    expect(lines[1]).toBe("  ✗ w-100  no disk");
+    expect(lines.at(-1)).toBe("  … 93 more: 93 active");
+  });
+
+  test.each([
+    [999, "0 s"],
+    [59_999, "59 s"],
+    [125_000, "2 min 5 s"],
+  ])("%s milliseconds are %s", (milliseconds, text) => expect(duration(milliseconds)).toBe(text));
+});
+
+describe("a run", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const at = (terminal: boolean) => {
+    let now = Date.parse("2026-11-18T06:21:33Z");
+    const context = testContext({ cwd: "/", clock: { now: () => new Date(now) } });
+    const stderr = { ...context.stderr, isTerminal: terminal, columns: 80, rows: 24 };
+    return { context: { ...context, stderr }, written: context.written, pass: (ms: number) => (now += ms) };
+  };
+
+  test("in a log is one line for each end and each new wait, with the time and the count", () => {
+    const { context, written, pass } = at(false);
+    const view = new PlainView("lab", context);
+    view.note(planned);
+    view.note(event("step-started", "drain w-1", { machine: "w-1" }));
+    for (const message of ["rebooting", "rebooting", "waiting for etcd"])
+      view.note(event("waiting", message, { machine: "w-1" }));
+    pass(2000);
+    view.note(finished("w-1"));
+    view.note(event("warning", "an even number of control planes"));
+    view.close();
+    expect(written.stderr.split("\n")).toEqual([
+      "06:21:33 [0/2] … w-1: rebooting",
+      "06:21:33 [0/2] … w-1: waiting for etcd",
+      "06:21:35 [1/2] ✓ drain w-1",
+      "06:21:35 [1/2] ! an even number of control planes",
+      "",
+    ]);
+  });
+
+  test("in a log shows after half a minute of silence what is waited for", () => {
+    const { context, written, pass } = at(false);
+    const view = new PlainView("lab", context);
+    view.note(event("waiting", "rebooting", { machine: "w-1" }));
+    pass(29_000);
+    view.beat();
+    pass(2000);
+    view.beat();
+    view.beat();
+    view.close();
+    expect(written.stderr.split("\n").slice(1)).toEqual(["06:22:04 … w-1: rebooting (31 s)", ""]);
+  });
+
+  test("on a terminal is drawn over itself, with warnings above", () => {
+    const { context, written } = at(true);
+    const view = new LiveView("lab", context);
+    view.note(planned);
+    view.draw();
+    view.note(event("warning", "an even number of control planes"));
+    view.close();
+    const [, second = ""] = written.stderr.split("\u001b[3A\u001b[0J");
+    expect(second).toMatch(/^! an even number of control planes\nlab {2}0\/2 steps/);
+    expect(written.stdout).toBe("");
+  });
+
+  test("for programs is NDJSON, whatever does the work", async () => {
+    const { context, written } = at(true);
+    await withProgress(context, { json: true }, async (events) => {
+      events(planned);
+      events(finished("w-1"));
+    });
+    const lines = written.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines[0]).toMatchObject({ v: 1, type: "planned", steps: [{ id: "drain/cp-1", machine: "cp-1" }, {}] });
+    expect(lines[1]).toMatchObject({ v: 1, type: "step-finished", step: "drain/w-1", machine: "w-1" });
+    expect(written.stderr).toBe("");
+  });
+});

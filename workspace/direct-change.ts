@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  type DesiredCluster,
+  type ObservedCluster,
+  type ObservedMachine,
+  outlineOf,
+  plan,
+  previewCluster,
+  refusals,
+  refuseErrors,
+  type Step,
+} from "../engine/index.ts";
+import { machinesOf } from "../model/index.ts";
+import { type Change, planWith, reviewPlan } from "../review/index.ts";
+import { endsSoon } from "../talos/client-file.ts";
+import { TalosError } from "../talos/errors.ts";
+import { environmentSpec } from "./cluster-spec.ts";
+import { deployWithoutTerraform, destroyWithoutTerraform, refuseUnplannable } from "./deploy.ts";
+import { absentMachines, isBegun, type MachineAddresses } from "./machines.ts";
+import type { ChangeOptions, PlannedChange, ProgressListener } from "./planned-change.ts";
+import type { PolicyFlags } from "./rollout.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** Plans what talosmith does itself, in the form that Terraform's plans are read into. */
+export async function withDirectChange<T>(
+  workspace: Workspace,
+  { intent, flags = {} }: ChangeOptions,
+  work: (planned: PlannedChange) => Promise<T>,
+): Promise<T> {
+  return work(intent === "deploy" ? await plannedDeploy(workspace, flags) : await plannedDestroy(workspace));
+}
+
+async function plannedDeploy(workspace: Workspace, flags: PolicyFlags): Promise<PlannedChange> {
+  const { observed, desired, steps, missing, unseen } = await planDirectly(workspace, flags);
+  const changes = [
+    ...machineChanges(missing, "create"),
+    ...(steps.length === 0 ? [] : [await clusterChange(workspace, { observed, desired, steps })]),
+    ...(await clientFileChanges(workspace, missing.length > 0)),
+  ];
+  const shown = new Set(steps.filter(({ destructive }) => destructive).map(({ id }) => id));
+  return {
+    review: reviewPlan(planWith(changes)),
+    isEmpty: changes.length === 0,
+    unseen: unseen.length === 0 ? undefined : unseen.map(({ name }) => name),
+    warnings: unseen.map(({ name, reason }) => `Could not observe ${name}: ${reason}`),
+    apply: async (events: ProgressListener) => {
+      const review = (next: readonly Step[]) => refuseMore(next, shown);
+      const { changed } = await deployWithoutTerraform(workspace, events, { flags, review });
+      return { changed, unseen: undefined };
+    },
+  };
+}
+
+/** A machine may have changed since the plan was shown: what would now lose data is not done without another look. */
+function refuseMore(steps: readonly Step[], shown: ReadonlySet<string>): void {
+  const more = steps.filter(({ id, destructive }) => destructive && !shown.has(id));
+  if (more.length === 0) return;
+  throw new TalosError("conflict", `the plan has changed: ${more.map(({ sentence }) => sentence).join(", ")}`, {
+    hint: "Run the same command again and review the new plan.",
+  });
+}
+
+async function plannedDestroy(workspace: Workspace): Promise<PlannedChange> {
+  const { environment, machines } = workspace;
+  const addresses = await machines.find();
+  const names = [...new Set([...machinesOf(environment).map(({ name }) => name), ...addresses.keys()])];
+  const found = names.filter((name) => addresses.has(name));
+  const cluster = isBegun(environment, addresses)
+    ? [change("talosmith_cluster", environment.cluster.name, "delete", { name: environment.cluster.name })]
+    : [];
+  const changes = [...cluster, ...machineChanges(found, "delete")];
+  return {
+    review: reviewPlan(planWith(changes)),
+    // Files may still be there when the machines are not.
+    isEmpty: false,
+    unseen: undefined,
+    warnings: [],
+    apply: async (events: ProgressListener) => {
+      await destroyWithoutTerraform(workspace, events);
+      return { changed: true, unseen: undefined };
+    },
+  };
+}
+
+interface DirectPlan {
+  readonly observed: ObservedCluster | undefined;
+  readonly desired: DesiredCluster;
+  readonly steps: readonly Step[];
+  readonly missing: readonly string[];
+  readonly unseen: readonly { readonly name: string; readonly reason: string }[];
+}
+
+/** The engine's plan, with the steps of machines that do not exist yet: they will be in maintenance mode. */
+async function planDirectly(workspace: Workspace, flags: PolicyFlags): Promise<DirectPlan> {
+  const { environment, machines } = workspace;
+  await refuseUnplannable(workspace);
+  const addresses = await machines.find();
+  const missing = absentMachines(environment, addresses);
+  const policy = workspace.policy(flags);
+  if (!isBegun(environment, addresses)) {
+    const desired = outlineOf(environmentSpec(environment, withNames(addresses, missing)));
+    const nothing = { kind: "unreachable", reason: "the cluster does not exist yet" } as const;
+    const steps = plan(desired, { machines: withMissing(desired, new Map()), kubernetes: nothing }, policy);
+    return { observed: undefined, desired, steps, missing, unseen: [] };
+  }
+  const secrets = await workspace.secrets.forPlan();
+  const leaving = await machines.surplus();
+  const existing = await workspace.desired(secrets, addresses, { leaving });
+  const preview = await previewCluster({
+    ...workspace.engineOptionsFor({ desired: existing, secrets }, flags),
+    claim: workspace.claim,
+  });
+  refuseErrors(refusals(preview));
+  const { observed } = preview;
+  const unseen = existing.machines.flatMap(({ name }) => {
+    const state = observed.machines.get(name)?.state;
+    return state?.kind === "unreachable" || state?.kind === "foreign" ? [{ name, reason: state.reason }] : [];
+  });
+  if (missing.length === 0) return { observed, desired: existing, steps: preview.steps, missing, unseen };
+  const desired = await workspace.desired(secrets, withNames(addresses, missing), { leaving });
+  const steps = plan(desired, { ...observed, machines: withMissing(desired, observed.machines) }, policy);
+  return { observed, desired, steps, missing, unseen };
+}
+
+/** A machine that does not exist yet has no address; its name stands in, because steps name machines only. */
+function withNames(addresses: MachineAddresses, missing: readonly string[]): MachineAddresses {
+  return new Map([...addresses, ...missing.map((name) => [name, { address: name }] as const)]);
+}
+
+function withMissing(
+  { machines }: Pick<DesiredCluster, "machines">,
+  observed: ReadonlyMap<string, ObservedMachine>,
+): ReadonlyMap<string, ObservedMachine> {
+  const added = machines.flatMap(({ name, role, address }): ObservedMachine[] =>
+    observed.has(name) ? [] : [{ name, role, address, state: { kind: "maintenance", fingerprint: "" } }],
+  );
+  return new Map([...observed, ...added.map((machine) => [machine.name, machine] as const)]);
+}
+
+type Values = NonNullable<Change["after"]>;
+
+function change(type: string, name: string, action: "create" | "update" | "delete", values: Values): Change {
+  const [before, after] = [action === "create" ? null : values, action === "delete" ? null : values];
+  return { address: name, type, action, before, after, unknown: {}, replacedFor: [] };
+}
+
+/** What the review calls a machine, whichever kind made it. */
+function machineChanges(names: readonly string[], action: "create" | "delete"): readonly Change[] {
+  return names.map((name) => change("talosmith_simulated_machine", name, action, { name }));
+}
+
+async function clusterChange(
+  workspace: Workspace,
+  { observed, desired, steps }: Pick<DirectPlan, "observed" | "desired" | "steps">,
+): Promise<Change> {
+  const { name, endpoint, kubernetesVersion, talosVersion, machines, leaving, trustOnFirstUse } = desired;
+  const after: Values = {
+    name,
+    endpoint,
+    talos_version: talosVersion.toString(),
+    kubernetes_version: kubernetesVersion,
+    trust_on_first_use: trustOnFirstUse,
+    machines: membersOf(machines),
+    steps: steps.map(({ sentence }) => sentence),
+    changes: observed === undefined ? {} : await configChangesOf(workspace, desired, observed),
+  };
+  const isNew = observed === undefined || ![...observed.machines.values()].some(isConfigured);
+  if (isNew) return change("talosmith_cluster", name, "create", after);
+  const running = machines.filter((machine) => observed.machines.get(machine.name) !== undefined);
+  const before = {
+    ...after,
+    ...runningVersions(observed, after),
+    machines: membersOf([...running, ...leaving]),
+  };
+  return { ...change("talosmith_cluster", name, "update", after), before };
+}
+
+function membersOf(machines: readonly { readonly name: string; readonly role: string }[]): Values {
+  return Object.fromEntries(machines.map(({ name, role }) => [name, { role, member_id: name }]));
+}
+
+const isConfigured = ({ state }: ObservedMachine) => state.kind === "configured";
+
+/** The versions that run; of several the oldest. */
+function runningVersions({ machines, kubernetes }: ObservedCluster, otherwise: Values): Values {
+  const talos = [...machines.values()].flatMap(({ state }) =>
+    state.kind === "configured" ? [state.talosVersion] : [],
+  );
+  const kubelets = kubernetes.kind === "reachable" ? kubernetes.nodes.map(({ kubeletVersion }) => kubeletVersion) : [];
+  return {
+    talos_version: oldest(talos) ?? otherwise.talos_version,
+    kubernetes_version: oldest(kubelets)?.replace(/^v/, "") ?? otherwise.kubernetes_version,
+  };
+}
+
+function oldest(versions: readonly (string | undefined)[]): string | undefined {
+  const known = versions.filter((version) => version !== undefined && version !== "");
+  return known.sort((left, right) => (left ?? "").localeCompare(right ?? "", "en", { numeric: true }))[0];
+}
+
+/** Configs that differ, without the values where patch files may hold secrets. */
+async function configChangesOf(
+  { environment }: Workspace,
+  desired: DesiredCluster,
+  { machines }: ObservedCluster,
+): Promise<Values> {
+  const { configChanges } = await import("../provider/types/index.ts");
+  const before = [...machines.values()].flatMap(({ name, state }) =>
+    state.kind === "configured" && state.config !== undefined ? [{ name, config: state.config }] : [],
+  );
+  const found = await configChanges({ machines: before }, desired);
+  if (environment.cluster.patchFiles.length === 0) return found;
+  return Object.fromEntries(Object.entries(found).map(([name, lines]) => [name, lines.map(withoutValues)]));
+}
+
+const withoutValues = (line: string) => line.replace(/: .* → .*?( \(reboots\))?$/, ": changed$1");
+
+/** Client files that a deploy writes: those that are not there, and those that are at their end. */
+async function clientFileChanges(workspace: Workspace, isNew: boolean): Promise<readonly Change[]> {
+  const { clientFiles, context } = workspace;
+  const found = await clientFiles.certificates();
+  const ending = found.filter(({ expiresAt }) => endsSoon(expiresAt, context.clock.now()));
+  const { kubeconfig, talosconfig } = clientFiles.paths;
+  const values = { kubeconfig_path: kubeconfig, talosconfig_path: talosconfig };
+  if (found.length < 2) return [change("talosmith_client_files", "client", "create", values)];
+  return ending.length === 0 && !isNew ? [] : [change("talosmith_client_files", "client", "update", values)];
+}
