@@ -11,7 +11,7 @@ import {
   type Step,
 } from "../engine/index.ts";
 import { machinesOf } from "../model/index.ts";
-import { type Change, planWith, reviewPlan } from "../review/index.ts";
+import { type Change, type Plan, planWith, reviewPlan } from "../review/index.ts";
 import { endsSoon } from "../talos/client-file.ts";
 import { TalosError } from "../talos/errors.ts";
 import { environmentSpec } from "./cluster-spec.ts";
@@ -33,13 +33,18 @@ export async function withDirectChange<T>(
 async function plannedDeploy(workspace: Workspace, flags: PolicyFlags): Promise<PlannedChange> {
   const { observed, desired, steps, missing, unseen } = await planDirectly(workspace, flags);
   const changes = [
-    ...machineChanges(missing, "create"),
+    ...machineChanges(workspace, missing, "create"),
+    ...machineChanges(
+      workspace,
+      desired.leaving.map(({ name }) => name),
+      "delete",
+    ),
     ...(steps.length === 0 ? [] : [await clusterChange(workspace, { observed, desired, steps })]),
     ...(await clientFileChanges(workspace, missing.length > 0)),
   ];
   const shown = new Set(steps.filter(({ destructive }) => destructive).map(({ id }) => id));
   return {
-    review: reviewPlan(planWith(changes)),
+    review: reviewPlan(withMembers(planWith(changes))),
     isEmpty: changes.length === 0,
     unseen: unseen.length === 0 ? undefined : unseen.map(({ name }) => name),
     warnings: unseen.map(({ name, reason }) => `Could not observe ${name}: ${reason}`),
@@ -63,14 +68,19 @@ function refuseMore(steps: readonly Step[], shown: ReadonlySet<string>): void {
 async function plannedDestroy(workspace: Workspace): Promise<PlannedChange> {
   const { environment, machines } = workspace;
   const addresses = await machines.find();
-  const names = [...new Set([...machinesOf(environment).map(({ name }) => name), ...addresses.keys()])];
-  const found = names.filter((name) => addresses.has(name));
-  const cluster = isBegun(environment, addresses)
-    ? [change("talosmith_cluster", environment.cluster.name, "delete", { name: environment.cluster.name })]
-    : [];
-  const changes = [...cluster, ...machineChanges(found, "delete")];
+  const planned = [...machinesOf(environment), ...(await machines.surplus())];
+  const found = planned.filter(({ name }) => addresses.has(name));
+  const exists = (await workspace.secrets.find()) !== undefined && isBegun(environment, addresses);
+  const { name } = environment.cluster;
+  const cluster = change("talosmith_cluster", name, "delete", { name, machines: membersOf(found) });
+  const gone = machineChanges(
+    workspace,
+    found.map((machine) => machine.name),
+    "delete",
+  );
+  const changes = [...(exists ? [cluster] : []), ...gone];
   return {
-    review: reviewPlan(planWith(changes)),
+    review: reviewPlan(withMembers(planWith(changes))),
     // Files may still be there when the machines are not.
     isEmpty: false,
     unseen: undefined,
@@ -144,9 +154,24 @@ function change(type: string, name: string, action: "create" | "update" | "delet
   return { address: name, type, action, before, after, unknown: {}, replacedFor: [] };
 }
 
-/** What the review calls a machine, whichever kind made it. */
-function machineChanges(names: readonly string[], action: "create" | "delete"): readonly Change[] {
+/** Machines of metal exist before and after. */
+function machineChanges(
+  { environment: { kind } }: Workspace,
+  names: readonly string[],
+  action: "create" | "delete",
+): readonly Change[] {
+  if (kind !== "simulated") return [];
   return names.map((name) => change("talosmith_simulated_machine", name, action, { name }));
+}
+
+/** Every machine that goes was a member of the cluster: the engine removes it first. */
+function withMembers(plan: Plan): Plan {
+  const members = plan.changes.flatMap(({ type, address, before }) =>
+    type === "talosmith_simulated_machine" && before !== null
+      ? [{ address, type: "talosmith_member", values: { name: address } }]
+      : [],
+  );
+  return { ...plan, before: members };
 }
 
 async function clusterChange(
