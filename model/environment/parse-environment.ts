@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { namesHint } from "../../talos/nearest-word.ts";
 import { Contract } from "../../talos/version/index.ts";
 import { type Data, isData } from "../../talos/yaml/index.ts";
 import { isContract } from "../cluster-rules.ts";
@@ -124,7 +125,7 @@ function contractHint(name: string, before: string | undefined, now: string): st
 
 function missingHint(file: string, known: readonly string[]): string {
   const name = file.slice(`${folder}/`.length, -".yaml".length);
-  const others = known.length === 0 ? "" : `There are: ${known.join(", ")}. `;
+  const others = known.length === 0 ? "" : `${namesHint(name, known)} `;
   return `${others}A new one is written by: talosmith init ${name}`;
 }
 
