@@ -309,7 +309,7 @@ describe("the helper's commands", () => {
     const steps = JSON.parse((await talosmith("status", "tiny", "--json")).stdout).pending;
     expect(steps).toEqual(expect.arrayContaining(["reset/tiny-w-1", "delete-node/tiny-w-1"]));
     const nodesInTalosconfig = () => contextOf(parseTalosconfig(readFileSync(talosconfig, "utf8"), "x"), "tiny").nodes;
-    expect(nodesInTalosconfig()).toEqual([addresses.cp, addresses.worker]);
+    expect(nodesInTalosconfig()).toEqual([addresses.cp]);
     expect((await talosmith("up", "tiny")).stdout).toContain("tiny is up: 1 control plane, 0 workers");
     expect(JSON.parse((await talosmith("sim", "list", "--json")).stdout).machines).toMatchObject([
       { name: "tiny-cp-1" },
