@@ -67,6 +67,13 @@ export async function runProgram(program: Command, args: readonly string[], cont
   }
 }
 
+/** Whether the command that was typed is for machines by -n. */
+function takesNodes(program: Command, [first, second]: readonly string[]): boolean {
+  const child = program.commands.find((command) => command.name() === first || command.aliases().includes(first ?? ""));
+  const command = child?.commands.find((inner) => inner.name() === second) ?? child;
+  return command?.options.some(({ long }) => long === "--nodes") ?? false;
+}
+
 /** What commander calls a typing error; a required option is missing where its name is mistyped. */
 const mistypedCodes = ["commander.unknownCommand", "commander.unknownOption", "commander.missingMandatoryOptionValue"];
 
@@ -80,6 +87,9 @@ async function suggest(
   if (code === "commander.missingArgument" && message.includes("'environment'")) {
     const { tellEnvironments } = await import("./actions/tell-environments.ts");
     tellEnvironments(context);
+  }
+  if (code === "commander.excessArguments" && takesNodes(program, args)) {
+    context.stderr.write("Machines are named with -n, such as -n cp-1.\n");
   }
   if (!mistypedCodes.includes(code)) return;
   const { environmentsHere } = await import("../workspace/project.ts");

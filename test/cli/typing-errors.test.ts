@@ -50,6 +50,12 @@ describe("a typing error names what was most likely meant", () => {
     expect(exitCode).toBe(1);
   });
 
+  test("a machine that is typed as an argument", async () => {
+    const { stderr, exitCode } = await talosmith("logs", "-e", "local", "cp-1", "kubelet");
+    expect(stderr).toContain("Machines are named with -n, such as -n cp-1.\n");
+    expect(exitCode).toBe(64);
+  });
+
   test("outside of a project", async () => {
     const context = testContext({ cwd: tmpdir() });
     await runProgram(createProgram(context, registrations), ["deply", "loca"], context);
