@@ -53,6 +53,7 @@ const examples: readonly Example[] = [
   ["support lab --output /tmp/lab.zip --force", "to another place, over an old one"],
   ["kubeconfig lab", "to generated/lab/kubeconfig"],
   ["kubeconfig lab -", "to standard output"],
+  ["kubeconfig lab --merge", "into ~/.kube/config, as the current context"],
   ["talosconfig lab", "to generated/lab/talosconfig"],
   ["talosconfig lab reader.yaml --roles os:reader --crt-ttl 24h", "for somebody who may only look"],
   ["addon list lab", "what the file asks for and what the cluster has"],

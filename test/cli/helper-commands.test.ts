@@ -228,6 +228,15 @@ describe("the helper's commands", () => {
     expect((await talosmith("kubeconfig", "tiny", "-")).stdout).toContain("kind: Config");
   });
 
+  test("kubeconfig --merge puts the cluster into the user's kubeconfig and makes it the current one", async () => {
+    const context = testContext({ cwd: root, env: { HOME: join(root, "home") }, clock: systemClock });
+    await runProgram(createProgram(context, registrations), ["kubeconfig", "tiny", "--merge", "--json"], context);
+    const path = join(root, "home/.kube/config");
+    expect(JSON.parse(context.written.stdout)).toEqual({ v: 1, path, context: "admin@tiny" });
+    expect(JSON.parse(await kubernetesGet(readFileSync(path, "utf8"), "/api/v1/nodes")).items).toHaveLength(2);
+    expect((await talosmith("kubeconfig", "tiny", "-", "--merge")).stderr).toContain("exclude each other");
+  });
+
   test("a machine without power is unreachable in status and plan, and fails health, by name", async () => {
     await talosmith("sim", "power", "tiny-w-1", "off");
     const { machines } = JSON.parse((await talosmith("status", "tiny", "--json")).stdout);
