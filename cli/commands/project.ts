@@ -84,6 +84,10 @@ export function registerUi(program: Command, context: CommandContext): void {
       false,
     )
     .option("--read-only", "let the page look, and change nothing", false)
+    .option(
+      "--no-open",
+      "do not open a browser; none is opened in CI, without a terminal, or over SSH without a display",
+    )
     .action(runs(context, async () => (await import("../actions/ui.ts")).ui));
 }
 

@@ -47,7 +47,7 @@ describe("commands for single machines in a project", () => {
     const first = await inProject("get", "machinestatus", "-e", "tiny");
     expect(first.stdout).toMatch(new RegExp(`^${addresses.cp} +runtime +MachineStatus`, "m"));
     const named = await inProject("get", "machinestatus", "-e", "tiny", "-n", "tiny-cp-1,w-1");
-    expect(named.stdout).toMatch(/^tiny-cp-1 +runtime[^]*^tiny-w-1 +runtime/m);
+    expect(named.stdout).toMatch(/^tiny-cp-1 +runtime[\s\S]*^tiny-w-1 +runtime/m);
     const typed = await inProject("get", "machinestatus", "-e", "tiny", "-n", "tiny-w-2");
     expect(typed.stderr).toContain(
       "no machine is called tiny-w-2\n  Did you mean tiny-w-1? There are: tiny-cp-1, tiny-w-1.",
@@ -93,7 +93,7 @@ describe("commands for single machines in a project", () => {
     expect(list.stdout).toMatch(/^tiny-cp-1 +etcd +Running +OK +(\d+m)?\d+s ago +\S/m);
     const one = await inProject("service", "etcd", "-e", "tiny", "-n", "cp-1");
     expect(one.stdout).toMatch(
-      /^NODE +tiny-cp-1\nID +etcd\nSTATE +Running\nHEALTH +OK\n[^]*^EVENTS +\[Running\]: .* ago\)$/m,
+      /^NODE +tiny-cp-1\nID +etcd\nSTATE +Running\nHEALTH +OK\n[\s\S]*^EVENTS +\[Running\]: .* ago\)$/m,
     );
     expect(await inProject("service", "nosuch", "-e", "tiny")).toMatchObject({
       stderr: 'Error: service "nosuch" is not registered on any nodes\n',

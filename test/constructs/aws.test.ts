@@ -138,7 +138,7 @@ describe("access to the Talos API", () => {
     const stack = aws(withAdmins);
     // One machine, for the balancer is none.
     expect(stack.resource.talosmith_client_files?.client?.nodes).toMatch(
-      /^\$\{slice\([^]*private_ip[^]*0,\s+1,?\s*\)\}$/,
+      /^\$\{slice\([\s\S]*private_ip[\s\S]*0,\s+1,?\s*\)\}$/,
     );
     expect(stack.resource.aws_instance?.control_plane).toMatchObject({
       associate_public_ip_address: false,
