@@ -2,11 +2,12 @@
 import { registerAddon } from "./commands/addon.ts";
 import { registerBackup } from "./commands/backup.ts";
 import { registerConfig } from "./commands/config.ts";
+import { registerEtcd } from "./commands/etcd.ts";
 import { registerGen } from "./commands/gen.ts";
 import { registerImage } from "./commands/image.ts";
 import * as inspect from "./commands/inspect.ts";
 import * as lifecycle from "./commands/lifecycle.ts";
-import { registerMachine } from "./commands/machine.ts";
+import { registerMachine, registerMachineLogs } from "./commands/machine.ts";
 import { registerOperate } from "./commands/operate.ts";
 import * as project from "./commands/project.ts";
 import { registerSim } from "./commands/sim.ts";
@@ -39,6 +40,8 @@ export const registrations: readonly Registration[] = [
   lifecycle.registerRestore,
   lifecycle.registerRotateCa,
   registerMachine,
+  registerMachineLogs,
+  registerEtcd,
   registerGen,
   registerConfig,
   registerImage,

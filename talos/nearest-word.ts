@@ -8,7 +8,9 @@ export function nearestWord(word: string, candidates: readonly string[]): string
     if (best === undefined || distance < best.distance) best = { candidate, distance };
   }
   if (best === undefined) return undefined;
-  return best.distance <= Math.max(2, Math.floor(word.length / 2)) ? best.candidate : undefined;
+  // A word of which every letter is exchanged is another word, however short.
+  const near = best.distance <= Math.max(2, Math.floor(word.length / 2)) && best.distance < word.length;
+  return near ? best.candidate : undefined;
 }
 
 /** How many characters must be added, removed or exchanged to turn one word into the other. */
@@ -25,4 +27,11 @@ function editDistance(left: string, right: string): number {
     previous = current;
   }
   return previous[right.length] ?? 0;
+}
+
+/** For a name that there is none of: the one that was most likely meant, and all that there are. */
+export function namesHint(name: string, known: readonly string[]): string {
+  const nearest = nearestWord(name, known);
+  const meant = nearest === undefined ? "" : `Did you mean ${nearest}? `;
+  return `${meant}There are: ${known.join(", ") || "none"}.`;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { MachineSpec } from "../engine/index.ts";
 import { controlPlanePool, machinesOf } from "../model/index.ts";
-import type { SimulatedMachine } from "../simulator/control/index.ts";
+import { missingAddresses, noAddress, type Probe, type SimulatedMachine } from "../simulator/control/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import type { MachineAddress } from "./cluster-spec.ts";
 import type { EnvironmentOnDisk } from "./context.ts";
 import type { MachineSource } from "./machine-source.ts";
 import { ownerOf } from "./owner.ts";
-import { projectSimulator } from "./simulator.ts";
+import { projectSimulator, simulatorDirectory } from "./simulator.ts";
 
 /** Machines of the simulator: made where they are not there yet, and taken away again. */
 export const simulatedMachines: MachineSource = {
@@ -15,7 +15,9 @@ export const simulatedMachines: MachineSource = {
     refuseOthers(await simulatedMachinesOf(place), ownerOf(place));
   },
 
-  async ensure({ root, environment }) {
+  async ensure(place) {
+    const { root, environment } = place;
+    await requireLoopback(place);
     const simulator = projectSimulator(root);
     const { name: cluster, talosVersion } = environment.cluster;
     const addresses = new Map<string, MachineAddress>();
@@ -52,6 +54,26 @@ export const simulatedMachines: MachineSource = {
     for (const { id } of removed) await projectSimulator(place.root).deleteMachine(id);
   },
 };
+
+type Place = Pick<EnvironmentOnDisk, "root" | "environment">;
+
+/**
+ * Throws where the system lacks loopback addresses that the simulated machines of an environment need, with the commands
+ * that add them. For every command that makes machines, before it makes the first.
+ */
+export async function requireLoopback(place: Place, probe?: Probe): Promise<void> {
+  const missing = await missingLoopback(place, probe);
+  if (missing.length > 0) throw noAddress(missing);
+}
+
+/** The addresses that `requireLoopback` is about. */
+export async function missingLoopback({ root, environment }: Place, probe?: Probe): Promise<readonly string[]> {
+  if (environment.kind !== "simulated") return [];
+  const present = await projectSimulator(root).listMachines();
+  const others = present.filter(({ cluster }) => cluster !== environment.cluster.name);
+  const count = others.length + machinesOf(environment).length;
+  return missingAddresses(simulatorDirectory(root), count, probe);
+}
 
 /** A copied project reaches the simulator of the first: what another state has is neither used nor taken away here. */
 function refuseOthers(machines: readonly SimulatedMachine[], owner: string): void {

@@ -26,16 +26,20 @@ function projectLookup(context: CommandContext): Lookup {
     const load = (name: string) => readable(() => loadEnvironment(projectRoot(context.cwd, context.env), name));
     return (await Promise.all(environmentsHere(context).map(load))).filter(isGiven);
   };
+  const addresses = async () => [
+    ...(await environments()).flatMap(fixedAddresses),
+    ...(await deployedAddresses(context)),
+  ];
   return async (subject, given) => {
     switch (subject) {
       case "environment":
         return environmentsHere(context).map((value) => ({ value }));
       case "machine":
-        return (await environments())
-          .filter(({ kind }) => kind === "simulated")
-          .flatMap((environment) => machinesOf(environment).map(({ name }) => ({ value: name })));
+        return (await environments()).filter(({ kind }) => kind === "simulated").flatMap(machineNames);
+      case "node":
+        return [...(await environments()).flatMap(machineNames), ...(await addresses())];
       case "address":
-        return [...(await environments()).flatMap(fixedAddresses), ...(await deployedAddresses(context))];
+        return addresses();
       case "addon":
         return (await environments())
           .filter(({ name }) => name === given[0])
@@ -47,6 +51,9 @@ function projectLookup(context: CommandContext): Lookup {
     }
   };
 }
+
+const machineNames = (environment: Environment): readonly Candidate[] =>
+  machinesOf(environment).map(({ name }) => ({ value: name }));
 
 /** Machines whose addresses the file says, with their names. */
 function fixedAddresses(environment: Environment): readonly Candidate[] {

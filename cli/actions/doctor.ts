@@ -6,12 +6,14 @@ import { join, relative } from "node:path";
 import { satisfies } from "semver";
 import { type DesiredMachine, type Machines, talosMachines } from "../../engine/index.ts";
 import { listEnvironments } from "../../model/index.ts";
+import { noAddress, type Probe } from "../../simulator/control/index.ts";
 import { endsSoon } from "../../talos/client-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { fileError } from "../../talos/file-error.ts";
 import { programPath } from "../../talos/program-path.ts";
 import { ageOf } from "../../workspace/amounts.ts";
 import { projectRoot } from "../../workspace/project.ts";
+import { missingLoopback } from "../../workspace/simulated-machines.ts";
 import { projectSimulator } from "../../workspace/simulator.ts";
 import { abandonedBy, abandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
@@ -132,7 +134,16 @@ async function environmentFindings(name: string, context: CommandContext): Promi
       hint: "Put it back from your backup: nothing can speak to the machines without it.",
     });
   });
-  return [state, secrets, ...loose(about("state"), path), ...loose(about("secrets"), kept.file)];
+  const modes = [...loose(about("state"), path), ...loose(about("secrets"), kept.file)];
+  return [state, secrets, ...modes, ...(await loopbackFindings(workspace))];
+}
+
+/** Of simulated machines: loopback addresses that the system does not have, and how to add them. */
+export async function loopbackFindings(workspace: Workspace, probe?: Probe): Promise<readonly Finding[]> {
+  const missing = await missingLoopback(workspace, probe);
+  if (missing.length === 0) return [];
+  const { message, hint } = noAddress(missing);
+  return [{ about: `${workspace.name}: loopback`, level: "fault", says: `${message}. ${hint}` }];
 }
 
 /** A file with keys or a state that others on this computer can read. */

@@ -27,7 +27,7 @@ export async function get(
   flags: GetFlags,
   context: CommandContext,
 ): Promise<void> {
-  const wanted = { word, id, flags };
+  const wanted = { word, id, flags: flags.json ? { ...flags, output: "json" as const } : flags };
   await withTargets(flags, context, async (targets) => {
     // A watch has no end, so that none can wait for another.
     if (flags.watch) await Promise.all(targets.map((target) => watch(target, wanted, context)));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TalosError } from "../../talos/errors.ts";
 import { approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import type { ApplyFlags, ResetFlags, TargetFlags } from "../machine/target-flags.ts";
-import { changeEachTarget, targetNodes } from "../machine/targets.ts";
+import { changeEachTarget, requireOneNode, targetNodes } from "../machine/targets.ts";
 import { readText } from "./user-files.ts";
 
 export async function apply(flags: ApplyFlags, context: CommandContext): Promise<void> {
@@ -20,11 +19,8 @@ export async function apply(flags: ApplyFlags, context: CommandContext): Promise
 }
 
 export async function bootstrap(flags: TargetFlags, context: CommandContext): Promise<void> {
-  if (flags.nodes.length > 1) {
-    throw new TalosError("invalid-input", `bootstrap is for one machine, not for ${flags.nodes.length}`, {
-      hint: "Two bootstraps make two clusters. Name one control plane with -n; the others join by themselves.",
-    });
-  }
+  // Two bootstraps make two clusters; the other control planes join by themselves.
+  await requireOneNode("bootstrap", flags, context);
   await changeEachTarget(flags, context, async ({ node, client, call }) => {
     await client.bootstrap(call);
     context.stderr.write(`${node}: etcd starts.\n`);

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { parseFault, type SimulatedMachine, type SimulatorControl } from "../../simulator/control/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { namesHint } from "../../talos/nearest-word.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import { projectSimulator, simulatorDirectory } from "../../workspace/simulator.ts";
 import type { CommandContext } from "../context.ts";
@@ -68,8 +69,8 @@ async function findMachine(
   const machines = await simulator.listMachines();
   const machine = machines.find((candidate) => candidate.name === name);
   if (machine === undefined) {
-    const known = machines.map((candidate) => candidate.name).join(", ") || "none";
-    throw new TalosError("not-found", `no simulated machine is called ${name}`, { hint: `There are: ${known}.` });
+    const known = machines.map((candidate) => candidate.name);
+    throw new TalosError("not-found", `no simulated machine is called ${name}`, { hint: namesHint(name, known) });
   }
   return { simulator, machine };
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import { rm } from "node:fs/promises";
 import { BlockList, isIP } from "node:net";
+import { join } from "node:path";
 import { TalosError } from "../../talos/errors.ts";
 import { loadAssets, type ServeOptions, serveUi } from "../../web/server/index.ts";
 import { openConsoleProject } from "../../web/server/project.ts";
 import { packageVersion } from "../../workspace/package-root.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import type { CommandContext } from "../context.ts";
+import { hasBrowser, openInBrowser } from "../open-browser.ts";
 
 const interval = 3_000;
 
@@ -21,10 +24,12 @@ function isLoopback(host: string): boolean {
 
 interface UiFlags extends Required<Pick<ServeOptions, "port" | "host" | "readOnly">> {
   readonly allowUnencryptedRemote: boolean;
+  /** Whether a browser is opened where there is one. */
+  readonly open: boolean;
 }
 
 export async function ui(
-  { port, host, readOnly, allowUnencryptedRemote }: UiFlags,
+  { port, host, readOnly, allowUnencryptedRemote, open }: UiFlags,
   context: CommandContext,
 ): Promise<void> {
   if (!allowUnencryptedRemote && !isLoopback(host))
@@ -33,6 +38,7 @@ export async function ui(
     });
   const secret = () => Buffer.from(context.entropy(32)).toString("base64url");
   const token = secret();
+  const root = projectRoot(context.cwd, context.env);
   const running = await serveUi({
     host,
     port,
@@ -41,16 +47,23 @@ export async function ui(
     newSession: secret,
     version: packageVersion(),
     program: context.name,
-    project: openConsoleProject(projectRoot(context.cwd, context.env), context),
+    project: openConsoleProject(root, context),
     assets: await loadAssets(),
     now: () => context.clock.now(),
     interval,
   });
-  context.stdout.write(`${running.address}#token=${token}\n`);
-  context.stderr.write("Open it in a browser; the token works once. Ctrl-C ends the page; clusters go on.\n");
+  const address = `${running.address}#token=${token}`;
+  context.stdout.write(`${address}\n`);
+  const opened =
+    open && isLoopback(host) && hasBrowser(context)
+      ? await openInBrowser(address, join(root, "generated"), context)
+      : undefined;
+  const next = opened === undefined ? "Open it in a browser" : "Your browser opens it";
+  context.stderr.write(`${next}; the token works once. Ctrl-C ends the page; clusters go on.\n`);
   await new Promise<void>((resolve) => {
     if (context.signal.aborted) resolve();
     context.signal.addEventListener("abort", () => resolve(), { once: true });
   });
+  if (opened !== undefined) await rm(opened, { force: true });
   await running.close();
 }

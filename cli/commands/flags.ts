@@ -63,7 +63,7 @@ export function addWithoutKubernetes(command: Command): Command {
 /** Adds the one switch by which a command that asks before it changes something does not; with Terraform's word for it. */
 export function addApproval(command: Command): Command {
   return command
-    .option("--yes", "do not ask", false)
+    .option("-y, --yes", "do not ask", false)
     .addOption(new Option("--auto-approve").hideHelp().implies({ yes: true }));
 }
 

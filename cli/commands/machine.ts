@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Command, Option } from "commander";
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import type { CommandContext } from "../context.ts";
 import { addTargetFlags } from "../machine/target-flags.ts";
 import { addApproval, addSwitch, collectNamed, runs } from "./flags.ts";
@@ -37,5 +37,38 @@ export function registerMachine(program: Command, context: CommandContext): void
     .option("--namespace <namespace>", "another than the type's own")
     .addOption(new Option("-o, --output <form>", "how to print it").choices(["table", "yaml", "json"]).default("table"))
     .option("-w, --watch", "go on and show every change", false)
+    .option("--json", "the same as -o json", false)
     .action(runs(context, async () => (await import("../actions/get.ts")).get));
+}
+
+/** What machines say of themselves, as talosctl prints it. */
+export function registerMachineLogs(program: Command, context: CommandContext): void {
+  const actions = () => import("../actions/machine-logs.ts");
+  addTargetFlags(program.command("logs"), { maintenance: true })
+    .description("print the log of a service of a machine")
+    .argument("<service>", "such as kubelet, etcd, machined; with -k a container")
+    .option("-f, --follow", "go on with what comes", false)
+    .addOption(new Option("--tail <lines>", "only so many of the last lines").argParser(lineCount).default(-1, "all"))
+    .option("-k, --kubernetes", "a container of Kubernetes: <namespace>/<pod>:<container>", false)
+    .option("--json", "print NDJSON", false)
+    .action(runs(context, async () => (await actions()).logs));
+  addTargetFlags(program.command("dmesg"), { maintenance: true })
+    .description("print the kernel log of a machine")
+    .option("-f, --follow", "go on with what comes", false)
+    .option("--tail", "with --follow: only what comes from now on", false)
+    .option("--json", "print NDJSON", false)
+    .action(runs(context, async () => (await actions()).dmesg));
+  addTargetFlags(program.command("service").alias("services"), { maintenance: true })
+    .description("show the services of a machine, or one; start, stop or restart it")
+    .argument("[id]", "such as kubelet; all when left out")
+    .addArgument(
+      new Argument("[action]", "what to do with it").choices(["status", "start", "stop", "restart"]).default("status"),
+    )
+    .option("--json", "print JSON", false)
+    .action(runs(context, async () => (await import("../actions/service.ts")).service));
+}
+
+function lineCount(text: string): number {
+  if (/^(-1|\d{1,9})$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("expected a number of lines");
 }

@@ -37,11 +37,19 @@ export function registerClientFiles(program: Command, context: CommandContext): 
       .description(`write a fresh ${file} to generated/<environment>/${file}, or to another path`)
       .argument("[path]", "where to write it; - prints it")
       .option("--force", "replace a file that is there", false)
+      .option("--json", "print what was written as JSON", false)
       .action(async (name: string, path: string | undefined, flags: ClientFileFlags) => {
         const { writeClientFile } = await import("../actions/write-client-file.ts");
         await writeClientFile(file, name, path, flags, context);
       });
-    if (file === "kubeconfig") continue;
+    if (file === "kubeconfig") {
+      command.option(
+        "--merge",
+        "put it into ~/.kube/config, KUBECONFIG or [path], and use its context from now on",
+        false,
+      );
+      continue;
+    }
     command
       .option("--roles <roles>", "roles of the certificate, such as os:reader (default: os:admin)", collectList)
       .option("--crt-ttl <duration>", "lifetime of the certificate, such as 24h (default: a year)");
@@ -76,6 +84,10 @@ export function registerUi(program: Command, context: CommandContext): void {
       false,
     )
     .option("--read-only", "let the page look, and change nothing", false)
+    .option(
+      "--no-open",
+      "do not open a browser; none is opened in CI, without a terminal, or over SSH without a display",
+    )
     .action(runs(context, async () => (await import("../actions/ui.ts")).ui));
 }
 

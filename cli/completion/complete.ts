@@ -10,7 +10,7 @@ export interface Candidate {
 type Completion = { readonly kind: "words"; readonly words: readonly Candidate[] } | { readonly kind: "files" };
 
 /** Things of the user's own project that a word may name. */
-type Subject = "environment" | "machine" | "address" | "addon" | "context";
+type Subject = "environment" | "machine" | "node" | "address" | "addon" | "context";
 
 /** Names of such things; `given` are the arguments before, as an add-on belongs to an environment. */
 export type Lookup = (subject: Subject, given: readonly string[]) => Promise<readonly Candidate[]>;
@@ -22,7 +22,8 @@ const argumentSubjects: Readonly<Record<string, Subject>> = {
   context: "context",
 };
 const optionSubjects: Readonly<Record<string, Subject>> = {
-  nodes: "address",
+  environment: "environment",
+  nodes: "node",
   endpoints: "address",
   context: "context",
 };

@@ -8,6 +8,8 @@ export interface TargetFlags {
   readonly talosconfig?: string;
   readonly context?: string;
   readonly endpoints: readonly string[];
+  /** What `-e` says: an environment, or endpoints. */
+  readonly environment: readonly string[];
   readonly nodes: readonly string[];
   readonly insecure: boolean;
   readonly certFingerprint: readonly string[];
@@ -26,6 +28,7 @@ export interface ResetFlags extends TargetFlags, ApprovalFlags {
 }
 
 export interface GetFlags extends TargetFlags {
+  readonly json: boolean;
   readonly namespace?: string;
   readonly output: "table" | "yaml" | "json";
   readonly watch: boolean;
@@ -38,11 +41,27 @@ export function addTalosconfigFlags(command: Command): Command {
     .option("--context <name>", "context of the talosconfig to use instead of the current one");
 }
 
-/** Adds -e, -n, --talosconfig and --context; with `maintenance` also --insecure and --cert-fingerprint. */
+export interface LogFlags extends TargetFlags {
+  readonly follow: boolean;
+  readonly json: boolean;
+}
+
+/** Adds -e, -n, --endpoints, --talosconfig and --context; with `maintenance` also --insecure and --cert-fingerprint. */
 export function addTargetFlags(command: Command, { maintenance = false } = {}): Command {
   addTalosconfigFlags(command)
-    .option("-e, --endpoints <addresses>", "control planes to connect to instead of the context's", collectNamed, [])
-    .option("-n, --nodes <addresses>", "machines that the command is for", collectNamed, []);
+    .option(
+      "-e, --environment <name>",
+      "environment whose talosconfig and machine names are used; or addresses, as --endpoints",
+      collectNamed,
+      [],
+    )
+    .option("--endpoints <addresses>", "control planes to connect to instead of the context's", collectNamed, [])
+    .option(
+      "-n, --nodes <machines>",
+      "machines that the command is for: addresses, with -e also names",
+      collectNamed,
+      [],
+    );
   if (!maintenance) return command;
   return command
     .option("-i, --insecure", "the machines are in maintenance mode; take whatever certificate they show", false)

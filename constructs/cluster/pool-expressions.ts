@@ -30,6 +30,11 @@ export function addressList<Settings>(pools: () => readonly MadePool<Settings>[]
   return Token.asList(list);
 }
 
+/** The first of a list, as a list. */
+export function firstOf(list: readonly string[]): readonly string[] {
+  return Token.asList(composed((print) => call("slice", [print(list), "0", "1"])));
+}
+
 /** The machines of a cluster by their names: one entry for all machines of a pool, as a person would write it. */
 export function machineMap(
   pools: readonly { readonly rows: MachineRows; readonly entry: MachineArguments }[],

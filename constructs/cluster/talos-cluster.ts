@@ -30,7 +30,7 @@ import type { Infrastructure } from "./infrastructure.ts";
 import type { Machine, MachineReference, MachineSet } from "./machine.ts";
 import { type Move, movesOf } from "./moves.ts";
 import { ControlPlane, type Pool, type PoolOwner, type PoolProps } from "./pool.ts";
-import { addressList, allRows, joinedLists, type MadePool, machineMap } from "./pool-expressions.ts";
+import { addressList, allRows, firstOf, joinedLists, type MadePool, machineMap } from "./pool-expressions.ts";
 import type { AddonProps, ClusterSettingProps, RolloutProps } from "./setting-props.ts";
 
 /** A cluster: its settings, what it runs on, and its control planes. */
@@ -405,7 +405,8 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     return {
       cluster_name: this.clusterName,
       endpoints: this.talosEndpoints,
-      nodes: this.addresses(),
+      // A balancer is no machine that talosctl could be about.
+      ...(this.infrastructure.talosEndpoints && { nodes: firstOf(this.addresses("controlplane")) }),
       kubeconfig_path: `${folder}/kubeconfig`,
       talosconfig_path: `${folder}/talosconfig`,
       ...(contents.length === 0 ? {} : { contents }),

@@ -117,8 +117,8 @@ export interface ClientFilesArguments {
   readonly cluster_name: string;
   /** Addresses that talosctl connects to. */
   readonly endpoints: readonly string[];
-  /** Machines that talosctl speaks about when none is named. */
-  readonly nodes: readonly string[];
+  /** Machines that talosctl speaks about when none is named. @default the first of `endpoints` */
+  readonly nodes?: readonly string[];
   /** Relative to the project's root. */
   readonly kubeconfig_path: string;
   readonly talosconfig_path: string;

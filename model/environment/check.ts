@@ -3,10 +3,10 @@ import type * as z from "zod";
 import { nearestWord } from "../../talos/nearest-word.ts";
 import { newestKubernetesOf, newestTalosOf } from "../../talos/version/index.ts";
 import { dataAt } from "../../talos/yaml/index.ts";
-import type { Kind } from "../schema/index.ts";
+import { type Kind, kindNames } from "../schema/index.ts";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
-import { formatFound } from "./path.ts";
+import { formatFound, formatPath } from "./path.ts";
 import { keysAt, kindsWith, placesOf, requiredOf, schemaAt } from "./schema-places.ts";
 import type { Path } from "./yaml-source.ts";
 
@@ -107,9 +107,27 @@ function fromIssue(
   const found = (typeof issue.input === "number" ? written : undefined) ?? formatFound(issue.input);
   const key = String(path.at(-1));
   const missing = issue.input === undefined ? requiredOf(schemaAt(schema, inner)) : undefined;
-  const hint = missing === undefined ? (versionHint(key, written) ?? hintFor(issue, found)) : `Add ${key}: ${missing}.`;
-  return [layers.fault(path, { found, expected: issue.message, hint })];
+  const keys = issue.code === "invalid_type" && issue.expected === "object" ? keysAt(schema, inner) : [];
+  const hint =
+    missing !== undefined
+      ? `Add ${key}: ${missing}.`
+      : (versionHint(key, written) ?? mappingHint(path, keys, issue.input) ?? hintFor(issue, found));
+  const expected = keys.length > 0 ? `a mapping of ${[...keys].sort().join(", ")}` : issue.message;
+  return [layers.fault(path, { found, expected, hint })];
 }
+
+/** For a list or a word where keys are needed. */
+function mappingHint(path: Path, keys: readonly string[], input: unknown): string | undefined {
+  const key = String(path.at(-1));
+  const [first] = keys;
+  if (first === undefined || input === undefined) return undefined;
+  if (formatPath(path) === patchesPlace) return patchHint;
+  return `Write ${key}: { ${first}: … }.`;
+}
+
+const patchesPlace = "cluster.patches";
+const patchHint =
+  "Write which machines each patch is for: patches: { all: [ … ] }, or controlPlane, worker, machines: { <name>: [ … ] }.";
 
 /** A key that the schema does not have there. */
 export function unknownKey(
@@ -125,10 +143,20 @@ export function unknownKey(
 /** A key that another kind has here, or this kind elsewhere, is no misspelling of one that is known here. */
 function keyHint(path: Path, known: readonly string[], kind: Kind | undefined): string {
   const key = String(path.at(-1));
+  // A Talos config begins with these.
+  const isPatch = formatPath(path.slice(0, -1)) === patchesPlace && ["machine", "cluster", "apiVersion"].includes(key);
+  if (isPatch) return patchHint;
+  const plural = known.find((other) => other === `${key}s` || `${other}s` === key);
+  if (plural !== undefined) return `Did you mean ${plural}?`;
   const others = kindsWith(path);
   if (others.length > 0) return `${key} is for infrastructure of kind ${either(others)}. Remove it.`;
   const places = placesOf(key, kind);
   if (places.length > 0) return `${key} goes under ${either(places)}.`;
+  const elsewhere = kindNames.filter((other) => placesOf(key, other).length > 0);
+  if (elsewhere.length > 0) {
+    const there = [...new Set(elsewhere.flatMap((other) => placesOf(key, other)))];
+    return `${key} goes under ${either(there)}, and is for infrastructure of kind ${either(elsewhere)}. Remove it.`;
+  }
   const near = nearestWord(key, known);
   return near === undefined ? "Remove it, or move it to where it belongs." : `Did you mean ${near}?`;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { namesHint } from "../../talos/nearest-word.ts";
 import { Contract } from "../../talos/version/index.ts";
 import { type Data, isData } from "../../talos/yaml/index.ts";
 import { isContract } from "../cluster-rules.ts";
@@ -41,7 +42,7 @@ function parseJoining(name: string, read: ReadFile, joining: readonly string[], 
   const warnings: Fault[] = [];
   if (!environmentName.safeParse(name).success) throw new EnvironmentError(name, [misnamed(name)]);
   const [own, base] = [environmentFile(name), environmentFile("base")].map((file) => openRoot(file, read, faults));
-  if (own === undefined || faults.length > 0) throw new EnvironmentError(name, faults);
+  if (own === undefined || ![own, base].every(isUsable)) throw new EnvironmentError(name, faults);
 
   const layers = new Layers(own, base === undefined ? [] : [base]);
   const merged = mergeWithKnownKind((base?.value ?? {}) as Data, own.value as Data, layers, faults);
@@ -124,7 +125,7 @@ function contractHint(name: string, before: string | undefined, now: string): st
 
 function missingHint(file: string, known: readonly string[]): string {
   const name = file.slice(`${folder}/`.length, -".yaml".length);
-  const others = known.length === 0 ? "" : `There are: ${known.join(", ")}. `;
+  const others = known.length === 0 ? "" : `${namesHint(name, known)} `;
   return `${others}A new one is written by: talosmith init ${name}`;
 }
 
@@ -145,7 +146,7 @@ function openRoot(file: string, read: ReadFile, faults: Fault[]): YamlSource | u
   }
   const source = YamlSource.parse(file, text);
   faults.push(...source.faults);
-  if (source.faults.length === 0 && !isData(source.value))
+  if (source.isReadable && !isData(source.value))
     faults.push({
       position: source.start,
       path: "",
@@ -155,6 +156,10 @@ function openRoot(file: string, read: ReadFile, faults: Fault[]): YamlSource | u
     });
   return source;
 }
+
+/** A file that is not there has no say; one that cannot be read would hide what is wrong behind errors of its own. */
+const isUsable = (source: YamlSource | undefined): boolean =>
+  source === undefined || (source.isReadable && isData(source.value));
 
 /** The environment that `controlPlaneRef: { environment: … }` of the last of these names. */
 function joinedEnvironment(

@@ -159,7 +159,7 @@ function open(reference: string, path: Path, context: PatchContext): YamlSource 
   if (found === undefined) return undefined;
   const source = YamlSource.parse(found.file, found.text);
   context.faults.push(...source.faults);
-  return source.faults.length === 0 ? source : undefined;
+  return source.isReadable ? source : undefined;
 }
 
 function readReferenced(reference: string, path: Path, context: PatchContext) {

@@ -10,22 +10,29 @@ export class YamlSource {
   readonly file: string;
   /** The plain data; an empty object when the file is empty or could not be read. */
   readonly value: unknown;
-  /** What is wrong with it as YAML. The data are of no use unless this is empty. */
+  /** What is wrong with it as YAML. */
   readonly faults: readonly Fault[];
+  /** Whether it could be read; of a key that is there twice the first counts. Else the data are of no use. */
+  readonly isReadable: boolean;
   readonly #lines: readonly string[];
   readonly #root: YamlNode | undefined;
 
   private constructor(file: string, text: string) {
     this.file = file;
     this.#lines = text.split(/\r?\n/);
+    const again: Fault[] = [];
+    const onDuplicate = (error: TalosError) =>
+      again.push({ ...syntaxFault(error, file, this.#lines), expected: "each key once" });
     try {
-      this.#root = parseYamlDocument(text, file);
+      this.#root = parseYamlDocument(text, file, { onDuplicate });
       this.value = toPlainData(this.#root) ?? {};
-      this.faults = [];
+      this.faults = again;
+      this.isReadable = true;
     } catch (error) {
       if (!(error instanceof TalosError)) throw error;
       this.value = {};
       this.faults = [syntaxFault(error, file, this.#lines)];
+      this.isReadable = false;
     }
   }
 

@@ -17,6 +17,14 @@ export interface TalosconfigRequest {
   readonly ttl?: number;
 }
 
+/** Machines that a talosconfig is about. One by default: some commands of talosctl refuse a context with several. */
+export function nodesOf(given: {
+  readonly endpoints: readonly string[];
+  readonly nodes: readonly string[] | null;
+}): readonly string[] {
+  return given.nodes ?? given.endpoints.slice(0, 1);
+}
+
 /** A talosconfig with fresh credentials, and the credentials by themselves. */
 export async function issueTalosconfig(
   secrets: SecretsBundle,

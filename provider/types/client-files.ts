@@ -13,7 +13,7 @@ import {
   type StateOf,
   unknown,
 } from "../framework/index.ts";
-import { fetchKubeconfig, firstExpiry, issueTalosconfig } from "./access.ts";
+import { fetchKubeconfig, firstExpiry, issueTalosconfig, nodesOf } from "./access.ts";
 import type { Client } from "./client.ts";
 import { type OwnFile, readToImport, removeOwn, sha256 } from "./own-files.ts";
 import { controlPlaneAddresses, isGiven, notImportable } from "./value-rules.ts";
@@ -22,7 +22,7 @@ const attributes = {
   cluster_name: attribute.required.string("Name of the cluster; the context in both files."),
   endpoints: controlPlaneAddresses,
   nodes: attribute.optional.stringList(
-    "Machines that talosctl speaks about when none is named. Default: those of `endpoints`.",
+    "Machines that talosctl speaks about when none is named. Default: the first of `endpoints`; `talosctl health`, `kubeconfig` and `bootstrap` take one only.",
   ),
   kubeconfig_path: attribute.required.string("Where the kubeconfig is written, relative to the project's root."),
   talosconfig_path: attribute.required.string("Where the talosconfig is written, relative to the project's root."),
@@ -151,11 +151,13 @@ export const clientFiles: Resource<Schema, Client> = {
     const { parseTalosconfig } = await import("../../talos/config/index.ts");
     const { context, contexts } = parseTalosconfig(talosconfig, talosconfig_path);
     const { endpoints, nodes, credentials } = contexts.get(context) ?? { endpoints: [] };
+    // What is written where `nodes` is not set, now and formerly.
+    const standard = [endpoints.slice(0, 1).join(), endpoints.join()];
     const certificates = credentials === undefined ? [] : [credentials.certificate];
     return {
       cluster_name: context,
       endpoints,
-      nodes: nodes === undefined || nodes.join() === endpoints.join() ? null : nodes,
+      nodes: nodes === undefined || standard.includes(nodes.join()) ? null : nodes,
       kubeconfig_path,
       talosconfig_path,
       keep_on_disk: true,
@@ -184,7 +186,7 @@ async function writeFiles(planned: PlanOf<Schema>, { client, signal, log }: Oper
   const { text: talosconfig, credentials } = await issueTalosconfig(await client.secrets.of(null), {
     clusterName: planned.cluster_name,
     endpoints: planned.endpoints,
-    nodes: planned.nodes ?? planned.endpoints,
+    nodes: nodesOf(planned),
   });
   const kubeconfig = await fetchKubeconfig(client, planned.endpoints, signal);
   await writeFileAtomically(client.path(planned.kubeconfig_path), kubeconfig);
@@ -211,7 +213,12 @@ async function giveAccess(
   secrets: SecretsBundle,
 ): Promise<typeof none> {
   const { currentClientFiles } = await import("../../talos/config/index.ts");
-  return currentClientFiles(texts, { clusterName, endpoints, nodes: nodes ?? endpoints }, secrets, new Date());
+  return currentClientFiles(
+    texts,
+    { clusterName, endpoints, nodes: nodesOf({ endpoints, nodes }) },
+    secrets,
+    new Date(),
+  );
 }
 
 async function firstExpiryOf(texts: Readonly<Record<ClientFile, string>>): Promise<string> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Role } from "../../talos/config/index.ts";
 import { type Attributes, attribute, type EphemeralResource, path } from "../framework/index.ts";
-import { firstExpiry, issueTalosconfig } from "./access.ts";
+import { firstExpiry, issueTalosconfig, nodesOf } from "./access.ts";
 import type { Client } from "./client.ts";
 import { oneOf } from "./value-rules.ts";
 
@@ -10,7 +10,9 @@ const hour = 3_600_000;
 const attributes = {
   cluster_name: attribute.required.string("Name of the context."),
   endpoints: attribute.required.stringList("Addresses of the control planes."),
-  nodes: attribute.optional.stringList("Machines that are meant when none is named."),
+  nodes: attribute.optional.stringList(
+    "Machines that are meant when none is named. Default: the first of `endpoints`.",
+  ),
   roles: attribute.optional.stringList("What it may do. Default `os:admin`; less is `os:reader`."),
   ttl_hours: attribute.optional.integer("How long it is valid. Default 1.", {
     validators: [
@@ -45,7 +47,7 @@ export const talosconfig: EphemeralResource<typeof attributes, Client> = {
     const { text, credentials } = await issueTalosconfig(await client.secrets.of(null), {
       clusterName: config.cluster_name,
       endpoints: config.endpoints,
-      nodes: config.nodes ?? config.endpoints,
+      nodes: nodesOf(config),
       roles: (config.roles ?? ["os:admin"]) as readonly Role[],
       ttl: (config.ttl_hours ?? 1) * hour,
     });

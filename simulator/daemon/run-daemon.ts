@@ -3,12 +3,13 @@ import { randomBytes } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { textIfThere, writeFileAtomically } from "../../talos/atomic-file.ts";
+import { networksPath, readNetworks } from "../control/loopback.ts";
 import { takeLock } from "../control/process-lock.ts";
 import { type DaemonRecord, protocolVersion, recordFile } from "../control/protocol.ts";
 import { defaultTimings, scaleTimings } from "../machine/timings.ts";
 import { apiPort, kubernetesPort, startListeners } from "../network/listeners.ts";
 import { Simulation } from "../simulation.ts";
-import { findNetwork, freeAddress } from "./addresses.ts";
+import { findNetwork, freeAddress, requireAddress } from "./addresses.ts";
 import { Ending, startControlServer } from "./control-server.ts";
 import { type Allocate, Simulator } from "./simulator.ts";
 import { keepWorld, loadWorld } from "./world-store.ts";
@@ -24,7 +25,6 @@ export interface DaemonOptions {
 }
 
 const defaultIdleTimeout = 2 * 3_600_000;
-const networksFile = "networks.json";
 /** Who deletes the directory has thrown the machines away. */
 const directoryCheck = 2_000;
 
@@ -48,9 +48,9 @@ export async function runDaemon(options: DaemonOptions): Promise<boolean> {
   const networks = await readNetworks(directory);
   const allocate: Allocate = async (taken) => {
     const free = freeAddress(networks, taken);
-    if (free !== undefined) return free;
+    if (free !== undefined) return requireAddress(free);
     networks.push(await findNetwork(directory, networks, [apiPort, kubernetesPort]));
-    await writeFileAtomically(join(directory, networksFile), JSON.stringify(networks));
+    await writeFileAtomically(networksPath(directory), JSON.stringify(networks));
     return freeAddress(networks, taken) ?? `${networks.at(-1)}.2`;
   };
   const simulator = new Simulator(simulation, allocate, (id) => listeners.problemOf(id));
@@ -96,8 +96,4 @@ export async function runDaemon(options: DaemonOptions): Promise<boolean> {
 async function isOurs(directory: string, token: string): Promise<boolean> {
   const record = await textIfThere(join(directory, recordFile));
   return record !== undefined && (JSON.parse(record) as DaemonRecord).token === token;
-}
-
-async function readNetworks(directory: string): Promise<string[]> {
-  return JSON.parse((await textIfThere(join(directory, networksFile))) ?? "[]") as string[];
 }

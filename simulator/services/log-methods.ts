@@ -23,7 +23,7 @@ export const logMethods: Handlers<typeof MachineServiceService> = {
 
   async *dmesg(call, request) {
     const tail = request.tail ? 0 : -1;
-    yield* lines(call, kernelLines, tail, request.follow);
+    yield* lines(call, kernelLines, tail, request.follow, eachAlone);
   },
 };
 
@@ -37,21 +37,27 @@ async function* lines(
   read: (machine: Machine) => readonly Line[],
   tail: number,
   follow: boolean,
+  send = chunks,
 ): AsyncGenerator<Data> {
   const present = read(call.machine());
   const shown = tail < 0 ? present : present.slice(Math.max(0, present.length - tail));
-  yield* chunks(shown);
+  yield* send(shown);
   if (!follow) return;
   let last = present.at(-1)?.number ?? -1;
   for await (const _ of everyChange(call)) {
     const fresh = read(call.machine()).filter((line) => line.number > last);
     last = fresh.at(-1)?.number ?? last;
-    yield* chunks(fresh);
+    yield* send(fresh);
   }
 }
 
 function chunks(content: readonly Line[]): Generator<Data> {
   return inPieces(Buffer.from(content.map((line) => `${line.text}\n`).join("")));
+}
+
+/** Talos sends every message of the kernel by itself, and talosctl puts the machine before each. */
+function* eachAlone(content: readonly Line[]): Generator<Data> {
+  for (const line of content) yield* chunks([line]);
 }
 
 function serviceLines(machine: Machine, id: string): readonly Line[] {

@@ -8,6 +8,7 @@ export interface EtcdMemberInfo {
   readonly id: string;
   readonly hostname: string;
   readonly peerUrls: readonly string[];
+  readonly clientUrls: readonly string[];
   readonly learner: boolean;
 }
 
@@ -17,6 +18,15 @@ export interface EtcdStatus {
   readonly leaderId: string;
   readonly learner: boolean;
   readonly errors: readonly string[];
+  /** Bytes of the database file, and of them those that hold data. */
+  readonly dbSize: number;
+  readonly dbSizeInUse: number;
+  readonly raftIndex: bigint;
+  readonly raftTerm: bigint;
+  readonly raftAppliedIndex: bigint;
+  /** Empty of an etcd that does not say them. */
+  readonly protocolVersion: string;
+  readonly storageVersion: string;
 }
 
 /** etcd of a control plane, through the main service. */
@@ -29,6 +39,7 @@ export function etcdCalls(transport: Transport) {
         id: member.id.toString(16),
         hostname: member.hostname,
         peerUrls: member.peerUrls,
+        clientUrls: member.clientUrls,
         learner: member.isLearner,
       }));
     },
@@ -39,6 +50,13 @@ export function etcdCalls(transport: Transport) {
         leaderId: (status?.leader ?? 0n).toString(16),
         learner: status?.isLearner ?? false,
         errors: status?.errors ?? [],
+        dbSize: Number(status?.dbSize ?? 0n),
+        dbSizeInUse: Number(status?.dbSizeInUse ?? 0n),
+        raftIndex: status?.raftIndex ?? 0n,
+        raftTerm: status?.raftTerm ?? 0n,
+        raftAppliedIndex: status?.raftAppliedIndex ?? 0n,
+        protocolVersion: status?.protocolVersion ?? "",
+        storageVersion: status?.storageVersion ?? "",
       };
     },
     async etcdLeave(options: CallOptions = {}): Promise<void> {

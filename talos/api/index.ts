@@ -12,6 +12,6 @@ export { type Probe, type ProbeOptions, probe } from "./probe.ts";
 export type { NodeReply } from "./replies.ts";
 export type { Resource, ResourceChange } from "./resource-calls.ts";
 export type { ClusterMember, MachineStatus, Stage } from "./state-calls.ts";
-export type { EventOptions, LogOptions, MachineEvent } from "./stream-calls.ts";
+export { type EventOptions, type LogOptions, linesOf, type MachineEvent } from "./stream-calls.ts";
 export { connectEndpoints, connectThrough, type Endpoints } from "./through-endpoints.ts";
 export type { CallOptions, Transport } from "./transport.ts";

@@ -49,7 +49,7 @@ export interface ServiceState {
   /** Of the last health check. */
   readonly message: string;
   /** The last ones that the machine has kept, oldest first. */
-  readonly events: readonly { readonly state: string; readonly message: string }[];
+  readonly events: readonly { readonly state: string; readonly message: string; readonly at: Date }[];
 }
 
 /** After which a config in mode try is taken back. */
@@ -66,8 +66,7 @@ export function machineCalls(transport: Transport) {
     },
     /** What the machine's clock shows. */
     async time(options: CallOptions = {}): Promise<Date> {
-      const { localtime } = await ask(transport, clock.time, {}, options);
-      return new Date(Number(localtime?.seconds ?? 0n) * 1000 + Math.floor((localtime?.nanos ?? 0) / 1_000_000));
+      return dateOf((await ask(transport, clock.time, {}, options)).localtime);
     },
     /** Asks several machines through this one. */
     async versions(nodes: readonly string[], options: CallOptions = {}): Promise<NodeReply<VersionInfo>[]> {
@@ -113,7 +112,7 @@ export function machineCalls(transport: Transport) {
         healthy: health?.healthy ?? false,
         healthUnknown: health?.unknown ?? true,
         message: health?.lastMessage ?? "",
-        events: (events?.events ?? []).map(({ state, msg }) => ({ state, message: msg })),
+        events: (events?.events ?? []).map(({ state, msg, ts }) => ({ state, message: msg, at: dateOf(ts) })),
       }));
     },
     /** `action`: what is done to the service; returns the machine's sentence about it. */
@@ -150,6 +149,10 @@ export function machineCalls(transport: Transport) {
       await ask(transport, service.metaDelete, { key }, options);
     },
   };
+}
+
+function dateOf(stamp: { readonly seconds: bigint; readonly nanos: number } | undefined): Date {
+  return new Date(Number(stamp?.seconds ?? 0n) * 1000 + Math.floor((stamp?.nanos ?? 0) / 1_000_000));
 }
 
 export type MachineCalls = ReturnType<typeof machineCalls>;

@@ -36,6 +36,14 @@ export interface LogOptions extends CallOptions {
   readonly follow?: boolean;
   /** @default -1, all */
   readonly tailLines?: number;
+  /** Whether it is a container of Kubernetes, not a service of Talos. @default false */
+  readonly kubernetes?: boolean;
+}
+
+export interface DmesgOptions extends CallOptions {
+  readonly follow?: boolean;
+  /** Only what comes from now on. @default false */
+  readonly tail?: boolean;
 }
 
 /** Calls that go on talking: events and logs. */
@@ -52,11 +60,31 @@ export function streamCalls(transport: Transport) {
       }
     },
     async *logs(id: string, options: LogOptions = {}): AsyncIterable<Uint8Array> {
-      const { follow = false, tailLines = -1, ...call } = options;
-      const request = { namespace: "system", id, driver: ContainerDriver.CONTAINERD, follow, tailLines };
+      const { follow = false, tailLines = -1, kubernetes = false, ...call } = options;
+      const place = kubernetes
+        ? { namespace: "k8s.io", driver: ContainerDriver.CRI }
+        : { namespace: "system", driver: ContainerDriver.CONTAINERD };
+      const request = { ...place, id, follow, tailLines };
       for await (const { bytes } of messagesOf(transport, service.logs, request, call)) yield bytes;
     },
+    /** The kernel's log. */
+    async *dmesg(options: DmesgOptions = {}): AsyncIterable<Uint8Array> {
+      const { follow = false, tail = false, ...call } = options;
+      for await (const { bytes } of messagesOf(transport, service.dmesg, { follow, tail }, call)) yield bytes;
+    },
   };
+}
+
+/** Whole lines of a log; what a chunk leaves unfinished waits for the next. */
+export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncIterable<readonly string[]> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of chunks) {
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = parts.pop() ?? "";
+    if (parts.length > 0) yield parts;
+  }
+  if (rest !== "") yield [rest];
 }
 
 export type StreamCalls = ReturnType<typeof streamCalls>;

@@ -61,8 +61,13 @@ const maximumStack = maximumDepth + 2;
 const maximumAliases = 50;
 const maximumNodes = 200_000;
 
+export interface ParseYamlOptions {
+  /** Gets the error of each key that is there already; its first value counts then. @default throws it */
+  readonly onDuplicate?: (error: TalosError) => void;
+}
+
 /** Reads all documents of a text. An empty document is a plain empty scalar. Every error names file:line:column. */
-export function parseYaml(text: string, fileName: string): readonly YamlNode[] {
+export function parseYaml(text: string, fileName: string, options: ParseYamlOptions = {}): readonly YamlNode[] {
   const bytes = Buffer.byteLength(text);
   if (bytes > maximumBytes) {
     throw new TalosError(
@@ -78,12 +83,12 @@ export function parseYaml(text: string, fileName: string): readonly YamlNode[] {
   // Only the text of scalars is wanted here; what it means is decided later.
   const composer = new Composer({ schema: "failsafe", uniqueKeys: false, prettyErrors: false });
   const documents = [...composer.compose(tokens, false, text.length)];
-  return documents.map((document) => new TreeBuilder(document, lines, fileName).build());
+  return documents.map((document) => new TreeBuilder(document, lines, fileName, options).build());
 }
 
 /** Reads a text that must hold exactly one document. */
-export function parseYamlDocument(text: string, fileName: string): YamlNode {
-  const [first, second] = parseYaml(text, fileName);
+export function parseYamlDocument(text: string, fileName: string, options: ParseYamlOptions = {}): YamlNode {
+  const [first, second] = parseYaml(text, fileName, options);
   if (second !== undefined) throw faultAt(fileName, second, "found a second YAML document, expected one");
   return first ?? { kind: "scalar", text: "", plain: true, line: 1, column: 1 };
 }
@@ -169,11 +174,13 @@ class TreeBuilder {
   readonly #document: Document.Parsed;
   readonly #lines: LineCounter;
   readonly #fileName: string;
+  readonly #options: ParseYamlOptions;
   readonly #anchors = new Map<string, Anchored>();
   #aliases = 0;
   #nodes = 0;
 
-  constructor(document: Document.Parsed, lines: LineCounter, fileName: string) {
+  constructor(document: Document.Parsed, lines: LineCounter, fileName: string, options: ParseYamlOptions) {
+    this.#options = options;
     this.#document = document;
     this.#lines = lines;
     this.#fileName = fileName;
@@ -219,8 +226,8 @@ class TreeBuilder {
       }
       const first = entries.get(key.text);
       if (first !== undefined) {
-        const message = `found key ${JSON.stringify(key.text)} again, first defined at line ${first.key.line}`;
-        throw faultAt(this.#fileName, key, message, "Keep one of the two.");
+        this.#refuseAgain(key, first);
+        continue;
       }
       if (key.text === "__proto__") throw faultAt(this.#fileName, key, 'found key "__proto__", which is not allowed');
       entries.set(key.text, { key, value });
@@ -228,6 +235,13 @@ class TreeBuilder {
     // Own keys win over merged ones, and of several merged maps the first wins.
     for (const entry of merged) if (!entries.has(entry.key.text)) entries.set(entry.key.text, entry);
     return [...entries.values()];
+  }
+
+  #refuseAgain(key: YamlScalar, first: YamlEntry): void {
+    const message = `found key ${JSON.stringify(key.text)} again, first defined at line ${first.key.line}`;
+    const error = faultAt(this.#fileName, key, message, "Keep one of the two.");
+    if (this.#options.onDuplicate === undefined) throw error;
+    this.#options.onDuplicate(error);
   }
 
   #mergedEntries(value: YamlNode): readonly YamlEntry[] {

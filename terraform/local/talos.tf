@@ -54,10 +54,6 @@ resource "talosmith_client_files" "client" {
   endpoints        = [for key, machine in local.control_plane : talosmith_simulated_machine.control_plane[key].address]
   kubeconfig_path  = "generated/local/kubeconfig"
   talosconfig_path = "generated/local/talosconfig"
-  nodes = concat(
-    [for key, machine in local.control_plane : talosmith_simulated_machine.control_plane[key].address],
-    [for key, machine in local.worker : talosmith_simulated_machine.worker[key].address],
-  )
 
   depends_on = [talosmith_cluster.cluster]
 }

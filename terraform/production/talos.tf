@@ -110,9 +110,10 @@ resource "talosmith_client_files" "client" {
   keep_on_disk     = false
   kubeconfig_path  = "generated/production/kubeconfig"
   talosconfig_path = "generated/production/talosconfig"
-  nodes = concat(
+  nodes = slice(
     [for key, machine in local.control_plane : aws_instance.control_plane[key].private_ip],
-    [for key, machine in local.general : aws_instance.general[key].private_ip],
+    0,
+    1,
   )
 
   depends_on = [talosmith_cluster.cluster]

@@ -65,10 +65,6 @@ resource "talosmith_client_files" "client" {
   keep_on_disk     = false
   kubeconfig_path  = "generated/sandbox/kubeconfig"
   talosconfig_path = "generated/sandbox/talosconfig"
-  nodes = concat(
-    [for key, machine in local.control_plane : aws_instance.control_plane[key].public_ip],
-    [for key, machine in local.worker : aws_instance.worker[key].public_ip],
-  )
 
   depends_on = [talosmith_cluster.cluster]
 }

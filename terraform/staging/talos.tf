@@ -92,9 +92,10 @@ resource "talosmith_client_files" "client" {
   keep_on_disk     = false
   kubeconfig_path  = "generated/staging/kubeconfig"
   talosconfig_path = "generated/staging/talosconfig"
-  nodes = concat(
+  nodes = slice(
     [for key, machine in local.control_plane : aws_instance.control_plane[key].private_ip],
-    [for key, machine in local.worker : aws_instance.worker[key].private_ip],
+    0,
+    1,
   )
 
   depends_on = [talosmith_cluster.cluster]

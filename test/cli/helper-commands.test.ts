@@ -228,6 +228,15 @@ describe("the helper's commands", () => {
     expect((await talosmith("kubeconfig", "tiny", "-")).stdout).toContain("kind: Config");
   });
 
+  test("kubeconfig --merge puts the cluster into the user's kubeconfig and makes it the current one", async () => {
+    const context = testContext({ cwd: root, env: { HOME: join(root, "home") }, clock: systemClock });
+    await runProgram(createProgram(context, registrations), ["kubeconfig", "tiny", "--merge", "--json"], context);
+    const path = join(root, "home/.kube/config");
+    expect(JSON.parse(context.written.stdout)).toEqual({ v: 1, path, context: "admin@tiny" });
+    expect(JSON.parse(await kubernetesGet(readFileSync(path, "utf8"), "/api/v1/nodes")).items).toHaveLength(2);
+    expect((await talosmith("kubeconfig", "tiny", "-", "--merge")).stderr).toContain("exclude each other");
+  });
+
   test("a machine without power is unreachable in status and plan, and fails health, by name", async () => {
     await talosmith("sim", "power", "tiny-w-1", "off");
     const { machines } = JSON.parse((await talosmith("status", "tiny", "--json")).stdout);
@@ -309,7 +318,7 @@ describe("the helper's commands", () => {
     const steps = JSON.parse((await talosmith("status", "tiny", "--json")).stdout).pending;
     expect(steps).toEqual(expect.arrayContaining(["reset/tiny-w-1", "delete-node/tiny-w-1"]));
     const nodesInTalosconfig = () => contextOf(parseTalosconfig(readFileSync(talosconfig, "utf8"), "x"), "tiny").nodes;
-    expect(nodesInTalosconfig()).toEqual([addresses.cp, addresses.worker]);
+    expect(nodesInTalosconfig()).toEqual([addresses.cp]);
     expect((await talosmith("up", "tiny")).stdout).toContain("tiny is up: 1 control plane, 0 workers");
     expect(JSON.parse((await talosmith("sim", "list", "--json")).stdout).machines).toMatchObject([
       { name: "tiny-cp-1" },

@@ -12,7 +12,7 @@ function service(id: string, health: "healthy" | "unhealthy" | "unknown", ...eve
     healthy: health === "healthy",
     healthUnknown: health === "unknown",
     message: "",
-    events: events.map(([state, message]) => ({ state, message })),
+    events: events.map(([state, message]) => ({ state, message, at: new Date(0) })),
   };
 }
 

@@ -116,7 +116,7 @@ describe.runIf(talosctl !== undefined)("the real talosctl", () => {
     ["usage /var", 0, /\d/],
     ["read /etc/os-release", 0, /ID=talos/],
     ["logs etcd --tail 1", 0, /Health check successful/],
-    ["dmesg", 0, /\[talos\] service\[apid\]\(Running\)/],
+    ["dmesg", 0, /^[\d.]+: user: warning: .*\[talos\] service\[apid\]\(Running\)/m],
     ["containers -k", 0, /kube-apiserver-cp-1/],
     ["stats", 0, /apid/],
     ["memory", 0, /TOTAL/],

@@ -64,6 +64,22 @@ describe("whom the page's server answers", () => {
     expect(response.headers.get("set-cookie")).toBeNull();
   });
 
+  // The file that `talosmith ui` opens is one.
+  test("a link of another place leads to the empty page, and to nothing else", async () => {
+    const { ask, cookie } = startApp();
+    const arrival = {
+      host,
+      "sec-fetch-site": "cross-site",
+      "sec-fetch-mode": "navigate",
+      "sec-fetch-dest": "document",
+    };
+    expect((await ask("/", { headers: arrival })).status).toBe(200);
+    expect((await ask("/", { headers: { ...arrival, "sec-fetch-dest": "iframe" } })).status).toBe(403);
+    expect((await ask("/", { headers: { ...arrival, "sec-fetch-mode": "no-cors" } })).status).toBe(403);
+    const withSession = { ...arrival, cookie: await cookie() };
+    expect((await ask("/api/environments/local/topology.svg", { headers: withSession })).status).toBe(403);
+  });
+
   test("reads need a session too, the empty page does not", async () => {
     const { ask } = startApp();
     expect((await ask("/api/events")).status).toBe(401);

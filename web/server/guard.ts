@@ -19,6 +19,12 @@ export interface GuardOptions {
   readonly readOnly: boolean;
 }
 
+/** Somebody follows a link to the page, such as the file that `talosmith ui` opens. The page alone tells nothing. */
+function isArrival({ req }: Context): boolean {
+  const [mode, target] = [req.header("sec-fetch-mode"), req.header("sec-fetch-dest")];
+  return req.method === "GET" && req.path === "/" && mode === "navigate" && target === "document";
+}
+
 /** Who may ask what. A name that was rebound to us, another origin or a stranger gets nothing but the empty page. */
 export class Guard {
   readonly #options: GuardOptions;
@@ -35,7 +41,7 @@ export class Guard {
     const host = context.req.header("host") ?? "";
     if (!this.#options.hosts.has(host)) return context.json({ error: "this host name is not ours" }, 421);
     const site = context.req.header("sec-fetch-site");
-    if (site !== undefined && site !== "same-origin" && site !== "none")
+    if (site !== undefined && site !== "same-origin" && site !== "none" && !isArrival(context))
       return context.json({ error: "requests of other sites are refused" }, 403);
     const origin = context.req.header("origin");
     if (origin !== undefined && origin !== `http://${host}`)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SSEStreamingApi } from "hono/streaming";
 import { type DesiredMachine, readerOf } from "../../engine/index.ts";
-import type { MachineEvent, TalosClient } from "../../talos/api/index.ts";
+import { linesOf, type MachineEvent, type TalosClient } from "../../talos/api/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { oneLine } from "../../talos/plain-text.ts";
 import { hideSecrets } from "../../talos/secrets/index.ts";
@@ -18,7 +18,7 @@ export interface Followed {
 /** The log of a service: what is there, then what comes, until the page goes away. */
 export function followLog(followed: Followed, service: string, stream: SSEStreamingApi): Promise<void> {
   return follow(followed, stream, (client, signal) =>
-    lines(client.logs(service, { follow: true, tailLines: pastLines, signal })),
+    linesOf(client.logs(service, { follow: true, tailLines: pastLines, signal })),
   );
 }
 
@@ -50,18 +50,6 @@ async function follow({ opened, machine }: Followed, stream: SSEStreamingApi, so
   } finally {
     client.close();
   }
-}
-
-/** Whole lines; what a chunk leaves unfinished waits for the next. */
-async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<readonly string[]> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const chunk of chunks) {
-    const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = parts.pop() ?? "";
-    if (parts.length > 0) yield parts;
-  }
-  if (rest !== "") yield [rest];
 }
 
 export function sentenceOf(event: MachineEvent): string {

@@ -10,7 +10,9 @@ import {
 } from "../../constructs/index.ts";
 import { formatFault } from "../../model/index.ts";
 import { packageProvider } from "../../provider/package.ts";
+import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
+import { appFailure } from "./app-failure.ts";
 import { completeStack, protectStates } from "./complete-stack.ts";
 
 /** What a project's main.ts may add. */
@@ -28,9 +30,14 @@ export async function synthesizeProject(root: string, options: ProjectOptions = 
   const environments = only === undefined ? undefined : [only];
   const { stacks, failures } = await synthesizeEnvironments({ root, ...options, ...given({ outdir, environments }) });
   for (const warning of stacks.flatMap((stack) => stack.warnings)) console.error(`warning: ${formatFault(warning)}\n`);
-  for (const { error } of failures) console.error(`${error.message}\n`);
+  for (const { error } of failures) console.error(`${failureOf(error, root)}\n`);
   // The stock commands take a failure for that of every stack, so one broken environment must not be one.
   if (stacks.length === 0 && failures.length > 0) process.exitCode = 1;
+}
+
+/** An error of an environment's file names its place; one of the code in main.ts gets it from its stack. */
+function failureOf(error: Error, root: string): string {
+  return error instanceof TalosError ? error.message : appFailure(error.stack ?? error.message, root);
 }
 
 /** In place of `app.synth()` in an app of one's own: also lays our provider beside each stack, ready for `init`. */

@@ -39,16 +39,20 @@ export interface TalosAccess {
   readonly nodes: readonly string[];
 }
 
-/** The one rule for the talosconfig of a cluster: all control planes, or what forwards calls to them; all machines. */
+/**
+ * The one rule for the talosconfig of a cluster: it connects to all control planes, or to what forwards calls to them, and
+ * is about the first one. `talosctl health`, `kubeconfig` and `bootstrap` refuse a context with several nodes.
+ */
 export function talosAccess(cluster: {
   readonly talosEndpoints?: readonly string[] | undefined;
-  readonly machines: readonly { readonly role: string; readonly address: string }[];
+  readonly machines: readonly { readonly name: string; readonly role: string; readonly address: string }[];
 }): TalosAccess {
-  const controlPlanes = cluster.machines.filter(({ role }) => role === "controlplane");
-  return {
-    endpoints: cluster.talosEndpoints ?? controlPlanes.map(({ address }) => address),
-    nodes: cluster.machines.map(({ address }) => address),
-  };
+  const controlPlanes = cluster.machines
+    .filter(({ role }) => role === "controlplane")
+    // As Terraform sorts them, so that both write the same file.
+    .sort((left, right) => (left.name < right.name ? -1 : 1))
+    .map(({ address }) => address);
+  return { endpoints: cluster.talosEndpoints ?? controlPlanes, nodes: controlPlanes.slice(0, 1) };
 }
 
 /** Whether a talosconfig gives access to these machines of this cluster, for long enough. The order does not matter. */

@@ -194,7 +194,7 @@ describe("the file", () => {
 });
 
 describe("a talosconfig on disk", () => {
-  const machine = (role: string, address: string) => ({ role, address });
+  const machine = (role: string, address: string) => ({ role, address, name: `${role}-${address}` });
   const [cp1, cp2, cp3] = [
     machine("controlplane", "10.0.0.1"),
     machine("controlplane", "10.0.0.2"),
@@ -209,19 +209,31 @@ describe("a talosconfig on disk", () => {
       generateTalosconfig(secrets, { clusterName, ...talosAccess(cluster), clock, entropy: systemEntropy }),
     );
 
-  test("connects to all control planes, or to what stands before them, and is about all machines", () => {
-    const machines = [cp1, cp2, cp3, worker];
-    const nodes = machines.map(({ address }) => address);
+  const aboutAll = encodeTalosconfig(
+    generateTalosconfig(secrets, {
+      clusterName: "golden",
+      endpoints: ["10.0.0.1"],
+      nodes: ["10.0.0.1", "10.0.0.9"],
+      clock,
+      entropy: systemEntropy,
+    }),
+  );
+
+  test("connects to all control planes, or to what stands before them, and is about the first of them", () => {
+    const machines = [worker, cp1, cp2, cp3];
+    // `talosctl health`, `kubeconfig` and `bootstrap` refuse a context with several.
+    const nodes = ["10.0.0.1"];
     expect(talosAccess({ machines })).toEqual({ endpoints: ["10.0.0.1", "10.0.0.2", "10.0.0.3"], nodes });
     expect(talosAccess({ machines, talosEndpoints: ["lb"] })).toEqual({ endpoints: ["lb"], nodes });
   });
 
   test.each([
     ["it is for the same machines", text(one), one, now, true],
-    ["the order differs", text({ machines: [worker, cp1] }), one, now, true],
+    ["the order differs", text({ machines: [worker, cp2, cp1] }), { machines: [cp1, cp2, worker] }, now, true],
+    ["it is about all machines, as talosmith once wrote it", aboutAll, one, now, false],
     ["control planes were added", text(one), { machines: [cp1, cp2, cp3, worker] }, now, false],
     ["a control plane has left", text({ machines: [cp1, cp2, worker] }), one, now, false],
-    ["a worker has left", text(one), { machines: [cp1] }, now, false],
+    ["a worker has left", text(one), { machines: [cp1] }, now, true],
     ["a balancer stands before them now", text(one), { ...one, talosEndpoints: ["lb"] }, now, false],
     ["it is of another cluster", text(one, "other"), one, now, false],
     ["it ends soon", text(one), one, new Date(now.getTime() + 340 * day), false],

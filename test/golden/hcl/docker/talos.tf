@@ -55,10 +55,6 @@ resource "talosmith_client_files" "client" {
   keep_on_disk     = false
   kubeconfig_path  = "generated/docker/kubeconfig"
   talosconfig_path = "generated/docker/talosconfig"
-  nodes = concat(
-    [for machine in local.control_plane : machine.address],
-    [for machine in local.worker : machine.address],
-  )
 
   depends_on = [talosmith_cluster.cluster]
 }

@@ -65,10 +65,6 @@ resource "talosmith_client_files" "client" {
   keep_on_disk     = false
   kubeconfig_path  = "generated/metal/kubeconfig"
   talosconfig_path = "generated/metal/talosconfig"
-  nodes = concat(
-    [for machine in local.control_plane : machine.address],
-    [for machine in local.storage : machine.address],
-  )
 
   depends_on = [talosmith_cluster.cluster]
 }

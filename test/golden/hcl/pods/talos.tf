@@ -61,10 +61,6 @@ resource "talosmith_client_files" "client" {
   keep_on_disk     = false
   kubeconfig_path  = "generated/pods/kubeconfig"
   talosconfig_path = "generated/pods/talosconfig"
-  nodes = concat(
-    [for key, machine in local.control_plane : kubernetes_service_v1.control_plane_service[key].status[0].load_balancer[0].ingress[0].ip],
-    [for key, machine in local.general : kubernetes_service_v1.general_service[key].status[0].load_balancer[0].ingress[0].ip],
-  )
 
   depends_on = [talosmith_cluster.cluster]
 }
