@@ -17,6 +17,7 @@ import {
 import { type Environment, fileReader, patchLists } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import { deployAddons, readAddons } from "./addons.ts";
+import { recordContract } from "./machine-record.ts";
 import { absentMachines, isBegun } from "./machines.ts";
 import { refusedConfigs } from "./refused-configs.ts";
 import type { PolicyFlags } from "./rollout.ts";
@@ -69,6 +70,7 @@ export async function deployWithoutTerraform(
   const desired = await workspace.desired(secrets, addresses, { leaving });
   const options = { ...workspace.engineOptionsFor({ desired, secrets }, flags), events, claim: workspace.claim };
   const { steps } = await applyCluster(review === undefined ? options : { ...options, review });
+  await recordContract(workspace.root, workspace.environment);
   const left = leaving.map(({ name }) => name);
   await machines.remove(left);
   const written = await clientFiles.ensure(desired, secrets);

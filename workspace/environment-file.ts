@@ -14,6 +14,7 @@ import {
   parseEnvironment,
   type VersionField,
   withCount,
+  withTexts,
 } from "../model/index.ts";
 import { writeFileAtomically } from "../talos/atomic-file.ts";
 import { TalosError } from "../talos/errors.ts";
@@ -83,7 +84,7 @@ export function withNewVersions(
   for (const field of ["talosVersion", "kubernetesVersion"] as const) {
     const version = versions[field];
     if (version === undefined) continue;
-    const changed = changeVersion(name, field, version, (path) => texts.get(path) ?? onDisk(path)).texts;
+    const changed = changeVersion(name, field, version, withTexts(onDisk, texts)).texts;
     for (const [file, text] of changed) texts.set(file, text);
   }
   return { environment: loadEnvironment(root, name, texts), texts };

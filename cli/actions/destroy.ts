@@ -2,6 +2,7 @@
 import type { Environment } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { destroyWithoutTerraform, refuseProtected, whatStays } from "../../workspace/deploy.ts";
+import { removeRecord } from "../../workspace/machine-record.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
 import { removeStack } from "../../workspace/terraform/prepare-stack.ts";
@@ -62,6 +63,7 @@ async function forgetSimulated(workspace: Workspace): Promise<void> {
 
 /** A destroy leaves a state that says nothing is there, and the stack that it was made by. */
 async function removeEmptyState({ root, name }: Workspace): Promise<void> {
+  await removeRecord(root, name);
   await removeState(stateFile(root, name));
   await removeStack(root, name);
 }

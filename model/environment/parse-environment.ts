@@ -4,6 +4,7 @@ import { Contract } from "../../talos/version/index.ts";
 import { type Data, isData } from "../../talos/yaml/index.ts";
 import { isContract } from "../cluster-rules.ts";
 import { environmentName, sections } from "../schema/index.ts";
+import { selectedWorkspace, workspaceState } from "../state-owner.ts";
 import { buildEnvironment, kindOf } from "./build-environment.ts";
 import { unknownKey } from "./check.ts";
 import type { Environment } from "./environment.ts";
@@ -50,10 +51,8 @@ function parseJoining(name: string, read: ReadFile, joining: readonly string[], 
     if (!topLevelKeys.includes(key)) faults.push(unknownKey({ kind, layers }, [key], topLevelKeys));
   const joins = joinedEnvironment([...joining, name], merged, { read, layers, faults, options });
   const data = resolveReferences(merged, { read, layers, faults });
-  const recorded = {
-    ...recordedContract(read(`state/${name}.machines.json`) ?? ""),
-    ...recordedFacts(read(`state/${name}.tfstate`) ?? ""),
-  };
+  const state = workspaceState(name, selectedWorkspace(name, read, read.env ?? {}));
+  const recorded = { ...recordedContract(name, read), ...recordedFacts(read(state) ?? "") };
   const environment = buildEnvironment({
     name,
     file: own.file,

@@ -7,6 +7,7 @@ import { jsonIn } from "../../talos/plain-text.ts";
 import { contractOf } from "../../talos/version/index.ts";
 import { isContract } from "../cluster-rules.ts";
 import type { Kind } from "../schema/index.ts";
+import type { ReadFile } from "./references.ts";
 
 /** What the record of a deploy tells of an environment that must not change while the cluster lives. */
 export interface RecordedFacts {
@@ -32,12 +33,18 @@ const clusterSchema = z.object({
   talos_version: z.string().nullish(),
 });
 
-/** What a deploy without Terraform writes down of metal machines. */
-const machinesSchema = z.object({ contract: z.string() });
+/** What a deploy without Terraform records. */
+const machinesSchema = z.object({
+  contract: z.string(),
+  /** Files of which one has to be there: a simulated machine that is gone leaves no cluster behind. */
+  countsWith: z.array(z.string()).optional(),
+});
 
-/** The facts in such a record. */
-export function recordedContract(text: string): Pick<RecordedFacts, "contract"> {
-  return given({ contract: machinesSchema.safeParse(jsonIn(text)).data?.contract });
+/** The facts in such a record, unless its machines are gone. */
+export function recordedContract(name: string, read: ReadFile): Pick<RecordedFacts, "contract"> {
+  const record = machinesSchema.safeParse(jsonIn(read(`state/${name}.machines.json`) ?? "")).data;
+  const counts = record?.countsWith?.some((file) => read(file) !== undefined) ?? true;
+  return given({ contract: counts ? record?.contract : undefined });
 }
 
 type Recorded = z.output<typeof stateSchema>["resources"];

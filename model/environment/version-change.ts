@@ -8,7 +8,7 @@ import { parseYamlDocument } from "../../talos/yaml/index.ts";
 import { editValue, type ValuePath } from "./edit-value.ts";
 import { controlPlanePool, type Environment } from "./environment.ts";
 import { environmentFile, parseEnvironment } from "./parse-environment.ts";
-import type { ReadFile } from "./references.ts";
+import { type ReadFile, withTexts } from "./references.ts";
 import { YamlSource } from "./yaml-source.ts";
 
 export type VersionField = "talosVersion" | "kubernetesVersion";
@@ -59,7 +59,7 @@ export function changeVersion(name: string, field: VersionField, version: string
     texts.set(place, editValue(texts.get(place) ?? read(place) ?? "", place, path, value));
   write(file, ["cluster", field], to);
   for (const image of images) write(fileWith(name, image.path, read), image.path, image.to);
-  const after = parseEnvironment(name, (path) => texts.get(path) ?? read(path));
+  const after = parseEnvironment(name, withTexts(read, texts));
   if (after.cluster[field] === to) return { before, after, file, texts, images };
   throw new TalosError("internal", `${file} with cluster.${field}: ${to} still means ${after.cluster[field]}`);
 }

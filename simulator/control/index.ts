@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 export { type Fault, type FaultKind, parseFault, plainFaults } from "./fault-schema.ts";
-export type { SimulatedMachine } from "./protocol.ts";
+export { machineFile, type SimulatedMachine } from "./protocol.ts";
 export { type SimulatorControl, simulatorAt } from "./simulator-control.ts";
