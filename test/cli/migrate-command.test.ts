@@ -72,14 +72,17 @@ describe("config migrate", () => {
     expect([exitCode, readFileSync(file, "utf8")]).toEqual([1, text]);
   });
 
-  test.each(["v1.12", "v1.14"])("a change of the contract to %s by hand is refused, with its line", async (contract) => {
-    writeFileSync(file, text.replace("configContract: v1.13", `configContract: ${contract}`));
-    const { stderr, exitCode } = await talosmith("plan", "tiny");
-    writeFileSync(file, text);
-    expect(stderr).toContain("environments/tiny.yaml:5:19: cluster.configContract");
-    expect(stderr).toContain(`found ${contract}\n  expected v1.13, which the running cluster has`);
-    expect(exitCode).toBe(1);
-  });
+  test.each(["v1.12", "v1.14"])(
+    "a change of the contract to %s by hand is refused, with its line",
+    async (contract) => {
+      writeFileSync(file, text.replace("configContract: v1.13", `configContract: ${contract}`));
+      const { stderr, exitCode } = await talosmith("plan", "tiny");
+      writeFileSync(file, text);
+      expect(stderr).toContain("environments/tiny.yaml:5:19: cluster.configContract");
+      expect(stderr).toContain(`found ${contract}\n  expected v1.13, which the running cluster has`);
+      expect(exitCode).toBe(1);
+    },
+  );
 
   test("what the contract would refuse keeps it from being changed", async () => {
     const mounts = text
