@@ -42,6 +42,7 @@ export {
 } from "./kubernetes/index.ts";
 export { leaveCluster } from "./leave.ts";
 export { lockFileFor, withLock } from "./lock/lock.ts";
+export { holding } from "./lock/lock-file.ts";
 export { type Claim, claimed, otherOwner, refuseLost, released } from "./lock/ownership.ts";
 export { breakLock, checkOwner, type LockState, lockState, releaseOwner } from "./lock/unlock.ts";
 export type { Kubernetes, MachineHealth, Machines, MachineTarget, Ownership } from "./machines.ts";

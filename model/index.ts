@@ -48,6 +48,7 @@ export { type ReadFile, withTexts } from "./environment/references.ts";
 export {
   changeVersion,
   contractToWrite,
+  migratedContract,
   type VersionChange,
   type VersionField,
   withCount,

@@ -11,6 +11,7 @@ import {
   fileReader,
   firstEnvironment,
   loadEnvironment,
+  migratedContract,
   parseEnvironment,
   type VersionField,
   withCount,
@@ -96,6 +97,13 @@ export function withNewVersions(
  */
 export async function saveContract(root: string, environment: Environment): Promise<readonly string[]> {
   const texts = contractToWrite(environment, fileReader(root));
+  await saveTexts(root, texts);
+  return [...texts.keys()];
+}
+
+/** Removes `previousContract` from the environment's file, once the cluster has the new contract. Returns the files that it wrote. */
+export async function forgetPreviousContract(root: string, environment: Environment): Promise<readonly string[]> {
+  const texts = migratedContract(environment, fileReader(root));
   await saveTexts(root, texts);
   return [...texts.keys()];
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { rm, rmdir } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod";
 import type { Environment } from "../model/index.ts";
-import { textIfThere, writeFileAtomically } from "../talos/atomic-file.ts";
+import { removeIfEmpty, textIfThere, writeFileAtomically } from "../talos/atomic-file.ts";
 import { TalosError } from "../talos/errors.ts";
 import { jsonIn } from "../talos/plain-text.ts";
 
@@ -75,12 +75,6 @@ export async function removeRecord(root: string, environment: string): Promise<v
   const file = recordFile(root, environment);
   await rm(file, { force: true });
   await removeIfEmpty(dirname(file));
-}
-
-async function removeIfEmpty(folder: string): Promise<void> {
-  await rmdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "ENOENT" && error.code !== "ENOTEMPTY") throw error;
-  });
 }
 
 async function write(root: string, environment: string, record: MachineRecord): Promise<void> {

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { awaitHealthy } from "../../engine/index.ts";
 import { given } from "../../talos/given.ts";
 import { type Deployed, deployWithoutTerraform, planWithoutTerraform } from "../../workspace/deploy.ts";
-import { saveContract } from "../../workspace/environment-file.ts";
+import { forgetPreviousContract, saveContract } from "../../workspace/environment-file.ts";
 import type { PolicyFlags } from "../../workspace/rollout.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
@@ -67,6 +67,8 @@ export async function deployAlone(
     deployWithoutTerraform(workspace, events, { flags: given({ kubernetes }) }),
   );
   await keepContract(workspace, context);
+  for (const file of await forgetPreviousContract(workspace.root, workspace.environment))
+    context.stderr.write(`Removed previousContract from ${file}: the migration is deployed.\n`);
   if (!json) printDeployed({ ...deployed, runner: "talosmith alone" }, changed, started, context);
 }
 

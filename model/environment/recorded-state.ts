@@ -7,6 +7,7 @@ import { jsonIn } from "../../talos/plain-text.ts";
 import { contractOf } from "../../talos/version/index.ts";
 import { isContract } from "../cluster-rules.ts";
 import type { Kind } from "../schema/index.ts";
+import { selectedWorkspace, workspaceState } from "../state-owner.ts";
 import type { ReadFile } from "./references.ts";
 
 /** What the record of a deploy tells of an environment that must not change while the cluster lives. */
@@ -15,6 +16,12 @@ export interface RecordedFacts {
   readonly domain?: string;
   /** Config contract; of states that have none yet, that of their Talos version. */
   readonly contract?: string;
+}
+
+/** What the records of an environment say: the local state of the selected Terraform workspace, else that of a deploy without Terraform. */
+export function recordedFactsOf(name: string, read: ReadFile): RecordedFacts {
+  const state = workspaceState(name, selectedWorkspace(name, read, read.env ?? {}));
+  return { ...recordedContract(name, read), ...recordedFacts(read(state) ?? "") };
 }
 
 const stateSchema = z.object({
@@ -41,7 +48,7 @@ const machinesSchema = z.object({
 });
 
 /** The facts in such a record, unless its machines are gone. */
-export function recordedContract(name: string, read: ReadFile): Pick<RecordedFacts, "contract"> {
+function recordedContract(name: string, read: ReadFile): Pick<RecordedFacts, "contract"> {
   const record = machinesSchema.safeParse(jsonIn(read(`state/${name}.machines.json`) ?? "")).data;
   const counts = record?.countsWith?.some((file) => read(file) !== undefined) ?? true;
   return given({ contract: counts ? record?.contract : undefined });
@@ -59,7 +66,7 @@ const marks: readonly (readonly [string, Kind])[] = [
 ];
 
 /** Reads a state file's text. A state that cannot be read tells nothing here: Terraform itself will say so. */
-export function recordedFacts(text: string): RecordedFacts {
+function recordedFacts(text: string): RecordedFacts {
   const state = stateSchema.safeParse(jsonIn(text));
   if (!state.success) return {};
   const managed = state.data.resources.filter(({ mode, instances }) => mode === "managed" && instances.length > 0);

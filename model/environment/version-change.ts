@@ -5,9 +5,10 @@ import { TalosError } from "../../talos/errors.ts";
 import { installerOf } from "../../talos/image/index.ts";
 import { KubernetesVersion, newestKubernetesOf, TalosVersion } from "../../talos/version/index.ts";
 import { parseYamlDocument } from "../../talos/yaml/index.ts";
-import { editValue, type ValuePath } from "./edit-value.ts";
+import { editValue, removeValue, type ValuePath } from "./edit-value.ts";
 import { controlPlanePool, type Environment } from "./environment.ts";
 import { environmentFile, parseEnvironment } from "./parse-environment.ts";
+import { recordedFactsOf } from "./recorded-state.ts";
 import { type ReadFile, withTexts } from "./references.ts";
 import { YamlSource } from "./yaml-source.ts";
 
@@ -69,6 +70,14 @@ export function contractToWrite({ name, cluster, joins }: Environment, read: Rea
   if (joins !== undefined || isSaid(name, "configContract", read)) return new Map();
   const file = environmentFile(name);
   return new Map([[file, editValue(read(file) ?? "", file, ["cluster", "configContract"], cluster.configContract)]]);
+}
+
+/** What to write so that the file has no `previousContract` any more, once the record of a deploy has the new contract. */
+export function migratedContract({ name, file, cluster }: Environment, read: ReadFile): ReadonlyMap<string, string> {
+  const isDeployed = recordedFactsOf(name, read).contract === cluster.configContract;
+  const before = read(file) ?? "";
+  const text = isDeployed ? removeValue(before, file, ["cluster", "previousContract"]) : before;
+  return new Map(text === before ? [] : [[file, text]]);
 }
 
 /** The environment's own file wins; what nobody says is added there. */
