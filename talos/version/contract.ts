@@ -47,6 +47,11 @@ export class Contract {
     );
   }
 
+  /** The contract of exactly this name, such as `v1.13`; undefined when it is not known. */
+  static find(name: string): Contract | undefined {
+    return Contract.all().find((contract) => contract.toString() === name);
+  }
+
   static all(): readonly Contract[] {
     return releases.map((release) => new Contract(release));
   }

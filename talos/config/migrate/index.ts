@@ -6,3 +6,4 @@ export { patchNodes, writeNodes } from "./nodes.ts";
 export { redactPatchText } from "./redact-text.ts";
 export type { MigrationTarget } from "./rules.ts";
 export { type Comparison, compareMeaning } from "./same-meaning.ts";
+export { contractOfKind, writtenAs } from "./written-as.ts";
