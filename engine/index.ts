@@ -65,6 +65,7 @@ export {
 } from "./observed.ts";
 export { configFindings } from "./plan/config-findings.ts";
 export { readsUserData } from "./plan/first-contact.ts";
+export { imageFindings } from "./plan/image-findings.ts";
 export { immutableFindings } from "./plan/immutable.ts";
 export { plan, planDestroy } from "./plan/plan.ts";
 export { preflight, refuseErrors } from "./plan/preflight.ts";

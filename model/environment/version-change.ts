@@ -38,7 +38,8 @@ export interface ImageChange {
  * `1.14` and `latest` become the newest exact version known. Throws when the way from the version of now to that one is not supported.
  */
 export function changeVersion(name: string, field: VersionField, version: string, read: ReadFile): VersionChange {
-  const before = parseEnvironment(name, read);
+  // An image of another release is put right by this; the result is held to every rule.
+  const before = parseEnvironment(name, read, { existing: true });
   const to = (
     field === "talosVersion"
       ? TalosVersion.resolve(version)
@@ -50,7 +51,8 @@ export function changeVersion(name: string, field: VersionField, version: string
     });
   }
   const file = fileWith(name, ["cluster", field], read);
-  if (before.cluster[field] === to) return { before, after: before, file, texts: new Map(), images: [] };
+  if (before.cluster[field] === to)
+    return { before, after: parseEnvironment(name, read), file, texts: new Map(), images: [] };
   const kubernetesIsSaid = isSaid(name, "kubernetesVersion", read) || before.joins !== undefined;
   if (field === "talosVersion") checkTalos(before, to, kubernetesIsSaid);
   else checkKubernetes(before, to);

@@ -38,14 +38,16 @@ export async function planOfUpdate(
   secrets: SecretsBundle,
   client: Client,
 ): Promise<PlannedUpdate> {
-  const { configFindings, immutableFindings, plan, schematicOf } = await import("../../../engine/index.ts");
+  const { configFindings, imageFindings, immutableFindings, plan, schematicOf } = await import(
+    "../../../engine/index.ts"
+  );
   const leaving = leavingMachines(prior, next);
   const [whole, wholeNext] = await Promise.all([withPresentFiles(prior, next, client), withPatchFiles(next, client)]);
   const before = await renderCluster(whole, secrets);
   const after = await renderCluster(withoutOldMeta(prior, wholeNext), secrets, { leaving });
   const observed = assume(after, before, schematicOf);
   return {
-    refused: [...immutableFindings(after, observed), ...configFindings(after, observed)],
+    refused: [immutableFindings, configFindings, imageFindings].flatMap((find) => find(after, observed)),
     steps: plan(after, observed, policyOf(next)).map(({ sentence }) => sentence),
     // Shown to people, so without what patch files hold.
     changes: await configChanges(await renderCluster(prior, secrets), await renderCluster(next, secrets, { leaving })),
