@@ -19,6 +19,7 @@ import { TalosError } from "../talos/errors.ts";
 import { deployAddons, readAddons } from "./addons.ts";
 import { recordContract } from "./machine-record.ts";
 import { absentMachines, isBegun } from "./machines.ts";
+import { planNotes } from "./plan-notes.ts";
 import { refusedConfigs } from "./refused-configs.ts";
 import type { PolicyFlags } from "./rollout.ts";
 import { removeStack } from "./terraform/prepare-stack.ts";
@@ -124,6 +125,8 @@ interface DeployPlan {
   readonly steps: readonly Step[];
   /** Machines that could not be looked at, each with the reason: what they need is not in the steps. */
   readonly unseen: readonly string[];
+  /** What the steps mean for the machines, in sentences. */
+  readonly notes: readonly string[];
 }
 
 /** What a deploy would do: the machines to make, and the engine's steps on the ones that are there. Throws when a deploy would refuse. */
@@ -136,7 +139,7 @@ export async function planWithoutTerraform(workspace: Workspace, flags: PolicyFl
   await refuseLostSecrets(workspace);
   if (!isBegun(environment, addresses)) {
     await refuseConfigs(workspace);
-    return { missing, steps: [], unseen: [] };
+    return { missing, steps: [], unseen: [], notes: [] };
   }
   const secrets = await workspace.secrets.forPlan();
   const desired = await workspace.desired(secrets, addresses, { leaving: await machines.surplus() });
@@ -150,7 +153,7 @@ export async function planWithoutTerraform(workspace: Workspace, flags: PolicyFl
     const state = observed.machines.get(name)?.state;
     return state?.kind === "unreachable" || state?.kind === "foreign" ? [`${name}: ${state.reason}`] : [];
   });
-  return { missing, steps, unseen };
+  return { missing, steps, unseen, notes: planNotes(desired, observed) };
 }
 
 /** Throws for an environment whose file has deletion protection. */

@@ -42,7 +42,7 @@ export async function plan(
     return;
   }
   await refuseOwnedByTerraform(workspace);
-  const { missing, steps, unseen } = await planWithoutTerraform(workspace, { kubernetes });
+  const { missing, steps, unseen, notes } = await planWithoutTerraform(workspace, { kubernetes });
   const ending = (await clientFiles.certificates()).filter(({ expiresAt }) => endsSoon(expiresAt, context.clock.now()));
   const lines = [
     ...[...creationSteps(missing), ...steps].map(({ sentence }) => sentence),
@@ -52,6 +52,7 @@ export async function plan(
   const nothing = unseen.length === 0 ? "Nothing to change.\n" : "Nothing to change on the machines that answer.\n";
   if (lines.length === 0 && unseen.length === 0) await showHealth(workspace, { kubernetes }, context);
   context.stdout.write(lines.length === 0 ? nothing : lines.map((line) => `- ${line}\n`).join(""));
+  for (const note of notes) context.stderr.write(`${note}\n`);
   const notice = windowNotice(environment, steps, context.clock.now());
   if (notice !== undefined) context.stderr.write(`${notice}\n`);
   context.exit(lines.length === 0 ? 0 : 2);

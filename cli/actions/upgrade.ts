@@ -61,11 +61,12 @@ export async function upgradeTo(
   }
   // The file on the disk, which the project's app reads, still has the older version.
   const workspace = new Workspace({ root, environment: after, context }).with(after);
-  const { missing, steps } = await planWithoutTerraform(workspace);
+  const { missing, steps, notes } = await planWithoutTerraform(workspace);
   if (missing.length > 0) throw notDeployed(name, `no machine ${missing.join(", ")}`);
   const lines = steps.map(({ sentence }) => `- ${sentence}\n`).join("");
   if (flags.dryRun) context.stdout.write(lines || "Nothing to change.\n");
   else if (!flags.json) context.stderr.write(lines);
+  for (const note of notes) tell(note);
   const notice = windowNotice(after, steps, context.clock.now());
   if (notice !== undefined) tell(notice);
   if (flags.dryRun) return;

@@ -94,6 +94,11 @@ export class Contract {
     return this.#has("rebootsForConfig");
   }
 
+  /** /var is mounted with nosuid and nodev also where no document says so. */
+  get mountsVarSecurely(): boolean {
+    return this.#has("mountsVarSecurely");
+  }
+
   /** Bootstrap manifests are applied server-side and listed in an inventory, so that what they no longer have is pruned. */
   get syncsManifestsByInventory(): boolean {
     return this.#has("syncsManifestsByInventory");

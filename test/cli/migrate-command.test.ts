@@ -149,6 +149,7 @@ describe("config migrate", () => {
     const planned = await talosmith("plan", "tiny");
     expect(planned.stdout).toContain("without a reboot");
     expect(planned.stdout).not.toMatch(/upgrade|drain/);
+    expect(planned.stderr).toContain("tiny-cp-1: the new config is written for contract v1.14 and means the same.");
     const deployed = await talosmith("up", "tiny");
     expect([deployed.exitCode, deployed.stderr]).toEqual([
       0,
