@@ -164,7 +164,7 @@ export async function configChanges(
       const what = change.path === "" ? change.kind : `${brief(change.before)} → ${brief(change.after)}`;
       return `${placeInWords(change)}: ${what}${change.reboot ? " (reboots)" : ""}`;
     });
-    const told = [...lines, moves, same].filter(isGiven);
+    const told = [...lines, same, moves].filter(isGiven);
     if (told.length > 0) changes[machine.name] = told;
   }
   return changes;
