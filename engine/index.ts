@@ -42,6 +42,7 @@ export {
 } from "./kubernetes/index.ts";
 export { leaveCluster } from "./leave.ts";
 export { lockFileFor, withLock } from "./lock/lock.ts";
+export { holding } from "./lock/lock-file.ts";
 export { type Claim, claimed, otherOwner, refuseLost, released } from "./lock/ownership.ts";
 export { breakLock, checkOwner, type LockState, lockState, releaseOwner } from "./lock/unlock.ts";
 export type { Kubernetes, MachineHealth, Machines, MachineTarget, Ownership } from "./machines.ts";
@@ -64,6 +65,7 @@ export {
 } from "./observed.ts";
 export { configFindings } from "./plan/config-findings.ts";
 export { readsUserData } from "./plan/first-contact.ts";
+export { imageFindings } from "./plan/image-findings.ts";
 export { immutableFindings } from "./plan/immutable.ts";
 export { plan, planDestroy } from "./plan/plan.ts";
 export { preflight, refuseErrors } from "./plan/preflight.ts";

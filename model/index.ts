@@ -44,11 +44,12 @@ export { parseEnvironment } from "./environment/parse-environment.ts";
 export { type PatchList, patchLists, placeOfPatch, referencedPatch } from "./environment/patch-lists.ts";
 export { formatPath } from "./environment/path.ts";
 export { formatSize } from "./environment/quantity.ts";
-export type { ReadFile } from "./environment/references.ts";
+export { type ReadFile, withTexts } from "./environment/references.ts";
 export {
   availableVersions,
   changeVersion,
   contractToWrite,
+  migratedContract,
   type VersionChange,
   type VersionField,
   withCount,

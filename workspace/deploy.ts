@@ -20,7 +20,9 @@ import { type Environment, fileReader, patchLists } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
 import { deployAddons, readAddons } from "./addons.ts";
+import { recordContract } from "./machine-record.ts";
 import { absentMachines, isBegun } from "./machines.ts";
+import { planNotes } from "./plan-notes.ts";
 import { refusedConfigs } from "./refused-configs.ts";
 import type { PolicyFlags } from "./rollout.ts";
 import { removeStack } from "./terraform/prepare-stack.ts";
@@ -73,6 +75,7 @@ export async function deployWithoutTerraform(
   const desired = await workspace.desired(secrets, addresses, { leaving });
   const options = { ...workspace.engineOptionsFor({ desired, secrets }, flags), events, claim: workspace.claim };
   const { steps } = await applyCluster(review === undefined ? options : { ...options, review });
+  await recordContract(workspace.root, workspace.environment);
   const left = leaving.map(({ name }) => name);
   await machines.remove(left);
   const written = await clientFiles.ensure(desired, secrets);
@@ -150,6 +153,8 @@ interface DeployPlan {
   readonly steps: readonly Step[];
   /** Machines that could not be looked at, each with the reason: what they need is not in the steps. */
   readonly unseen: readonly string[];
+  /** What the steps mean for the machines, in sentences. */
+  readonly notes: readonly string[];
 }
 
 /** Before a plan: throws what a deploy would refuse whatever the machines are. */
@@ -167,7 +172,7 @@ export async function planWithoutTerraform(workspace: Workspace, flags: PolicyFl
   await refuseUnplannable(workspace);
   const addresses = await machines.find();
   const missing = absentMachines(environment, addresses);
-  if (!isBegun(environment, addresses)) return { missing, steps: [], unseen: [] };
+  if (!isBegun(environment, addresses)) return { missing, steps: [], unseen: [], notes: [] };
   const secrets = await workspace.secrets.forPlan();
   const desired = await workspace.desired(secrets, addresses, { leaving: await machines.surplus() });
   const preview = await previewCluster({
@@ -180,7 +185,7 @@ export async function planWithoutTerraform(workspace: Workspace, flags: PolicyFl
     const state = observed.machines.get(name)?.state;
     return state?.kind === "unreachable" || state?.kind === "foreign" ? [`${name}: ${state.reason}`] : [];
   });
-  return { missing, steps, unseen };
+  return { missing, steps, unseen, notes: planNotes(desired, observed) };
 }
 
 /** Throws for an environment whose file has deletion protection. */

@@ -17,6 +17,7 @@ import { TalosError } from "../talos/errors.ts";
 import { environmentSpec } from "./cluster-spec.ts";
 import { deployWithoutTerraform, destroyWithoutTerraform, refuseUnplannable } from "./deploy.ts";
 import { absentMachines, isBegun, type MachineAddresses } from "./machines.ts";
+import { planNotes } from "./plan-notes.ts";
 import type { ChangeOptions, PlannedChange, ProgressListener } from "./planned-change.ts";
 import type { PolicyFlags } from "./rollout.ts";
 import type { Workspace } from "./workspace.ts";
@@ -47,7 +48,10 @@ async function plannedDeploy(workspace: Workspace, flags: PolicyFlags): Promise<
     review: reviewPlan(withMembers(planWith(changes))),
     isEmpty: changes.length === 0,
     unseen: unseen.length === 0 ? undefined : unseen.map(({ name }) => name),
-    warnings: unseen.map(({ name, reason }) => `Could not observe ${name}: ${reason}`),
+    warnings: [
+      ...unseen.map(({ name, reason }) => `Could not observe ${name}: ${reason}`),
+      ...(observed === undefined ? [] : planNotes(desired, observed)),
+    ],
     apply: async (events: ProgressListener) => {
       const review = (next: readonly Step[]) => refuseMore(next, shown);
       const { changed } = await deployWithoutTerraform(workspace, events, { flags, review });
@@ -233,7 +237,10 @@ async function configChangesOf(
   const before = [...machines.values()].flatMap(({ name, state }) =>
     state.kind === "configured" && state.config !== undefined ? [{ name, config: state.config }] : [],
   );
-  const found = await configChanges({ machines: before }, desired);
+  const found = await configChanges(
+    { machines: before, contract: desired.previousContract ?? desired.contract },
+    desired,
+  );
   if (environment.cluster.patchFiles.length === 0) return found;
   return Object.fromEntries(Object.entries(found).map(([name, lines]) => [name, lines.map(withoutValues)]));
 }

@@ -3,6 +3,7 @@ import { formatFault, listEnvironments, loadEnvironment, loadExistingEnvironment
 import { nearestProject } from "../model/project-root.ts";
 import { TalosError } from "../talos/errors.ts";
 import type { EnvironmentOnDisk, WorkspaceContext } from "./context.ts";
+import { refuseUnfinishedMigration } from "./migration-journal.ts";
 
 /** The user's project. Throws where there is none. */
 export function projectRoot(from: string, env: WorkspaceContext["env"]): string {
@@ -44,6 +45,7 @@ export function findEnvironment(
   { existing = false }: OpenOptions = {},
 ): EnvironmentOnDisk {
   const root = projectRoot(context.cwd, context.env);
+  if (!existing) refuseUnfinishedMigration(root);
   const load = existing ? loadExistingEnvironment : loadEnvironment;
   return { root, environment: load(root, name), context };
 }

@@ -7,7 +7,7 @@ import { given } from "../../talos/given.ts";
 import { counted } from "../../workspace/amounts.ts";
 import { withPlannedChange } from "../../workspace/change.ts";
 import { deployedDirectly } from "../../workspace/deploy.ts";
-import { saveContract } from "../../workspace/environment-file.ts";
+import { forgetPreviousContract, saveContract } from "../../workspace/environment-file.ts";
 import { type Manager, type ManagerFlags, managerLine, managerName, managerOf } from "../../workspace/manager.ts";
 import {
   type Applied,
@@ -79,7 +79,7 @@ export async function deployThrough(run: DeployRun): Promise<void> {
   const options = { intent: "deploy", flags: given({ kubernetes: flags.kubernetes }) } as const;
   const applied = await planned(workspace, manager, options, context, (change) => applyPlanned(change, run));
   if (applied === undefined) return;
-  await keepContract(workspace, context);
+  await keepContract(workspace, manager, context);
   if (!flags.json) await printDeployed(run, applied);
 }
 
@@ -128,9 +128,17 @@ export function printWarnings({ warnings }: PlannedChange, { stderr }: CommandCo
 }
 
 /** After a deploy the file owns the contract: a change of the Talos version, by hand too, leaves it as it is. */
-async function keepContract({ root, environment }: Workspace, { stderr }: CommandContext): Promise<void> {
+async function keepContract(
+  { root, environment }: Workspace,
+  manager: Manager,
+  { stderr }: CommandContext,
+): Promise<void> {
   for (const file of await saveContract(root, environment))
     stderr.write(`Pinned configContract: ${environment.cluster.configContract} in ${file}.\n`);
+  // Terraform keeps the previous contract in its state as well.
+  if (manager.kind === "terraform") return;
+  for (const file of await forgetPreviousContract(root, environment))
+    stderr.write(`Removed previousContract from ${file}: the migration is deployed.\n`);
 }
 
 async function printDeployed({ workspace, manager, context, started }: DeployRun, applied: Applied): Promise<void> {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { refuseProtected, whatStays } from "../../workspace/deploy.ts";
+import { removeRecord } from "../../workspace/machine-record.ts";
 import { type Manager, managerOf } from "../../workspace/manager.ts";
 import { type PlannedChange, planText } from "../../workspace/planned-change.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
@@ -65,6 +66,7 @@ async function forgetSimulated(workspace: Workspace): Promise<void> {
 
 /** A destroy leaves a state that says nothing is there, and the stack that it was made by. */
 async function removeEmptyState({ root, name }: Workspace): Promise<void> {
+  await removeRecord(root, name);
   await removeState(stateFile(root, name));
   await removeStack(root, name);
 }

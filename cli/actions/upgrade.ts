@@ -10,7 +10,7 @@ import {
   type VersionChange,
   type VersionField,
 } from "../../model/index.ts";
-import { saveTexts, withTexts } from "../../workspace/environment-file.ts";
+import { saveTexts, withSavedTexts } from "../../workspace/environment-file.ts";
 import { notDeployed, projectRoot } from "../../workspace/project.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
@@ -112,7 +112,7 @@ export async function applyEdit({ root, name, texts, flags, context }: Edit): Pr
   await clearAbandonedState(before);
   const manager = await openManager(before, {}, context);
   if (manager.isNew) throw notDeployed(name, "there is nothing to change");
-  await withTexts(root, texts, async (keep) => {
+  await withSavedTexts(root, texts, async (keep) => {
     const workspace = openWorkspace(name, context, { existing: false });
     if (!flags.dryRun) return deployThrough({ workspace, manager, flags, context, started, begun: keep });
     await showPlan(workspace, manager, { kubernetes: true, raw: false, json: flags.json }, context);

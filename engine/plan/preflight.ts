@@ -9,6 +9,7 @@ import type { MachineState, ObservedCluster } from "../observed.ts";
 import { componentVersions } from "./component-images.ts";
 import { configFindings } from "./config-findings.ts";
 import { bootstrapObstacle, mayInstall, untrusted } from "./first-contact.ts";
+import { imageFindings } from "./image-findings.ts";
 import { immutableFindings, overlapFindings } from "./immutable.ts";
 import { endpointFindings, removalFindings } from "./kubernetes-findings.ts";
 import { machineWork } from "./machine-work.ts";
@@ -36,6 +37,7 @@ export function preflight(desired: DesiredCluster, observed: ObservedCluster): r
     ...immutableFindings(desired, observed),
     ...overlapFindings(desired, observed),
     ...(isSupported ? configFindings(desired, observed) : []),
+    ...imageFindings(desired, observed),
     ...desired.machines.flatMap((machine) => {
       const state = observed.machines.get(machine.name)?.state;
       return state === undefined ? [] : machineFindings(desired, machine, state);

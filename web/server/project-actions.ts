@@ -20,6 +20,7 @@ import {
 import { drillBackup, drillVerdict } from "../../workspace/drill.ts";
 import {
   type EditedEnvironment,
+  forgetPreviousContract,
   saveContract,
   saveTexts,
   withNewVersions,
@@ -74,6 +75,7 @@ export async function performAction(
     case "apply":
       await deployWithoutTerraform(workspace, events);
       await saveContract(workspace.root, workspace.environment);
+      await forgetPreviousContract(workspace.root, workspace.environment);
       return undefined;
     case "upgrade":
     case "scale": {

@@ -314,8 +314,10 @@ async function planUpdate(request: PlanRequest<Schema, Client>, prior: ClusterSt
     if (known !== undefined) await refuseConfigs(await withPatchFiles(known.input, client), secrets, diagnostics);
     return { ...settled, steps: unknown, changes: unknown };
   }
-  const { refused, steps, changes } = await planOfUpdate(prior, known.input, secrets, client);
+  const { refused, steps, changes, notes } = await planOfUpdate(prior, known.input, secrets, client);
   refuseFindings("Can't be changed", refused, diagnostics);
+  for (const detail of notes)
+    diagnostics.warning({ summary: "The new Talos release changes a default", detail, path: path("talos_version") });
   const news = changesOfFiles(prior, known.input, files);
   const all = { ...changes };
   for (const [machine, lines] of Object.entries(news)) all[machine] = [...(all[machine] ?? []), ...lines];
