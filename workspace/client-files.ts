@@ -81,6 +81,11 @@ export class ClientFiles {
     return found;
   }
 
+  /** The admin kubeconfig on disk, if it is there. Secret. */
+  kubeconfig(): Promise<string | undefined> {
+    return this.#read("kubeconfig");
+  }
+
   async remove(): Promise<void> {
     for (const name of clientFileNames) await rm(join(this.#root, this.paths[name]), { force: true });
   }

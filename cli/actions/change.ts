@@ -73,14 +73,15 @@ interface DeployRun {
   readonly begun?: () => void;
 }
 
-/** Brings an environment to what its file says: plans, shows, asks, applies, and shows what is there then. */
-export async function deployThrough(run: DeployRun): Promise<void> {
+/** Brings an environment to what its file says: plans, shows, asks, applies, and shows what is there then. False when declined. */
+export async function deployThrough(run: DeployRun): Promise<boolean> {
   const { workspace, manager, flags, context } = run;
   const options = { intent: "deploy", flags: given({ kubernetes: flags.kubernetes }) } as const;
   const applied = await planned(workspace, manager, options, context, (change) => applyPlanned(change, run));
-  if (applied === undefined) return;
+  if (applied === undefined) return false;
   await keepContract(workspace, manager, context);
   if (!flags.json) await printDeployed(run, applied);
+  return true;
 }
 
 /** Undefined when it was declined. */

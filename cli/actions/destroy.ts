@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../talos/errors.ts";
 import { refuseProtected, whatStays } from "../../workspace/deploy.ts";
 import { removeRecord } from "../../workspace/machine-record.ts";
 import { type Manager, managerOf } from "../../workspace/manager.ts";
@@ -6,6 +7,7 @@ import { type PlannedChange, planText } from "../../workspace/planned-change.ts"
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { removeStack } from "../../workspace/terraform/prepare-stack.ts";
 import { ownedByTerraform, readState, removeState, stateFile } from "../../workspace/terraform/state-file.ts";
+import { removeFromUserKubeconfig } from "../../workspace/user-kubeconfig.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approvedFor } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
@@ -24,12 +26,24 @@ export async function destroy(name: string, flags: DestroyFlags, context: Comman
   if (environment.kind === "simulated" && (await workspace.secrets.find()) === undefined)
     return forgetSimulated(workspace);
   const manager = await destroyerOf(workspace, context);
+  const kubeconfig = await workspace.clientFiles.kubeconfig();
   const done = await planned(workspace, manager, { intent: "destroy" }, context, (change) =>
     destroyPlanned(change, workspace, flags, context),
   );
   if (!done) return;
   await removeEmptyState(workspace);
+  if (kubeconfig !== undefined) await forgetContext(kubeconfig, context);
   context.stderr.write(`${name} is destroyed.\n${whatStays(workspace)}`);
+}
+
+/** As kind and k3d do. The cluster is gone all the same where a file of the user cannot be read or written. */
+async function forgetContext(kubeconfig: string, context: CommandContext): Promise<void> {
+  try {
+    for (const file of await removeFromUserKubeconfig(kubeconfig, context))
+      context.stderr.write(`Removed the cluster from ${file}.\n`);
+  } catch (error) {
+    context.stderr.write(`Warning: the cluster is still in your kubeconfig: ${TalosError.from(error).message}\n`);
+  }
 }
 
 /** What is left of a cluster that was never begun needs no Terraform, unless only Terraform can know of it. */

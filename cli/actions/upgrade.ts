@@ -114,7 +114,10 @@ export async function applyEdit({ root, name, texts, flags, context }: Edit): Pr
   if (manager.isNew) throw notDeployed(name, "there is nothing to change");
   await withSavedTexts(root, texts, async (keep) => {
     const workspace = openWorkspace(name, context, { existing: false });
-    if (!flags.dryRun) return deployThrough({ workspace, manager, flags, context, started, begun: keep });
+    if (!flags.dryRun) {
+      await deployThrough({ workspace, manager, flags, context, started, begun: keep });
+      return;
+    }
     await showPlan(workspace, manager, { kubernetes: true, raw: false, json: flags.json }, context);
     context.exit(0);
   });
