@@ -52,9 +52,9 @@ export class Board {
     const row = machine === undefined ? this.#cluster : this.#rowOf(machine, now);
     if (type === "step-started" && step !== undefined) this.#plan(step.id, machine, now);
     if (type === "step-finished" && step !== undefined) this.#finish(step.id, row);
-    const isDone = type === "healthy" || (type === "step-finished" && row.open.size === 0 && row !== this.#cluster);
+    const isDone = type === "healthy" || (type === "step-finished" && this.#isIdle(row));
     row.state = type === "step-failed" ? "failed" : isDone ? "done" : "active";
-    const text = isDone && type !== "healthy" ? "done" : oneLine(message);
+    const text = isDone && row !== this.#cluster ? "done" : oneLine(message);
     if (row.text !== text) row.since = now;
     row.text = text;
   }
@@ -98,6 +98,11 @@ export class Board {
     this.#known.add(id);
     this.#finished.add(id);
     row.open.delete(id);
+  }
+
+  /** The cluster's row counts for all. */
+  #isIdle(row: Row): boolean {
+    return row === this.#cluster ? this.#finished.size === this.#known.size : row.open.size === 0;
   }
 
   #rowOf(machine: string, now: number): Row {
