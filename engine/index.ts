@@ -29,6 +29,7 @@ export { type Journal, type JournalEntry, journalFile, journalPath } from "./exe
 export { defaultTimeouts, sleepBy, systemTiming, type Timeouts, type Timing } from "./execute/timing.ts";
 export { type WaitOptions, waitUntil } from "./execute/wait.ts";
 export { type CheckResult, checkHealth, type HealthOptions, type HealthReport } from "./health/health.ts";
+export { type Unready, unreadyParts } from "./health/unready.ts";
 export {
   type InCluster,
   inClusterAccess,
@@ -66,7 +67,7 @@ export { configFindings } from "./plan/config-findings.ts";
 export { readsUserData } from "./plan/first-contact.ts";
 export { immutableFindings } from "./plan/immutable.ts";
 export { plan, planDestroy } from "./plan/plan.ts";
-export { preflight, refuseErrors } from "./plan/preflight.ts";
+export { preflight, refuseErrors, versionConflicts } from "./plan/preflight.ts";
 export { type Preview, previewCluster, refusals } from "./plan/preview.ts";
 export { refuseDestroy } from "./plan/protection.ts";
 export { type EtcdView, etcdView, quorumOf } from "./plan/quorum.ts";

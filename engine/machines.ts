@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { MachineConfig } from "../talos/config/index.ts";
 import type { MachineRole } from "./desired.ts";
-import type { MachineState, ObservedKubernetes, ObservedNode } from "./observed.ts";
+import type { MachineState, ObservedComponent, ObservedKubernetes, ObservedNode } from "./observed.ts";
 import type { KubernetesComponent, WantedImage } from "./step.ts";
 
 /** A machine that the engine can talk to. */
@@ -180,7 +180,7 @@ export interface Kubernetes {
     component: KubernetesComponent,
     node: string,
     signal?: AbortSignal,
-  ): Promise<{ readonly version: string; readonly ready: boolean } | undefined>;
+  ): Promise<Pick<ObservedComponent, "version" | "ready" | "reason"> | undefined>;
   /** Undefined when there is no such workload in kube-system. */
   workload(kind: WorkloadKind, name: string, signal?: AbortSignal): Promise<WorkloadStatus | undefined>;
   /** Requests for APIs that this version of Kubernetes no longer has, as the API servers have counted them. */

@@ -10,6 +10,13 @@ export type KubernetesComponent =
   | "kube-proxy"
   | "kubelet";
 
+/** Those that run as static pods of the control planes. */
+export const staticPodComponents = [
+  "kube-apiserver",
+  "kube-controller-manager",
+  "kube-scheduler",
+] as const satisfies readonly KubernetesComponent[];
+
 /** What a step does. Names of machines, never addresses or secrets: a plan may be printed and stored. */
 interface VersionChange {
   readonly from: string;

@@ -13,6 +13,7 @@ import {
   refuseDestroy,
   refuseErrors,
   type Step,
+  type Unready,
 } from "../engine/index.ts";
 import { type Environment, fileReader, patchLists } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
@@ -122,6 +123,8 @@ interface DeployPlan {
   readonly steps: readonly Step[];
   /** Machines that could not be looked at, each with the reason: what they need is not in the steps. */
   readonly unseen: readonly string[];
+  /** What does not work of what is there: an empty plan with something in here is no healthy cluster. */
+  readonly unready: readonly Unready[];
 }
 
 /** What a deploy would do: the machines to make, and the engine's steps on the ones that are there. Throws when a deploy would refuse. */
@@ -134,7 +137,7 @@ export async function planWithoutTerraform(workspace: Workspace, flags: PolicyFl
   await refuseLostSecrets(workspace);
   if (!isBegun(environment, addresses)) {
     await refuseConfigs(workspace);
-    return { missing, steps: [], unseen: [] };
+    return { missing, steps: [], unseen: [], unready: [] };
   }
   const secrets = await workspace.secrets.forPlan();
   const desired = await workspace.desired(secrets, addresses, { leaving: await machines.surplus() });
@@ -143,12 +146,12 @@ export async function planWithoutTerraform(workspace: Workspace, flags: PolicyFl
     claim: workspace.claim,
   });
   refuseErrors(refusals(preview));
-  const { steps, observed } = preview;
+  const { steps, observed, unready } = preview;
   const unseen = desired.machines.flatMap(({ name }) => {
     const state = observed.machines.get(name)?.state;
     return state?.kind === "unreachable" || state?.kind === "foreign" ? [`${name}: ${state.reason}`] : [];
   });
-  return { missing, steps, unseen };
+  return { missing, steps, unseen, unready };
 }
 
 /** Throws for an environment whose file has deletion protection. */

@@ -71,7 +71,12 @@ export async function kubernetesReason(machine: string, context: StepContext): P
   if (observed.kind === "unreachable") return `the Kubernetes API does not answer yet: ${observed.reason}`;
   const { node } = observed;
   if (inService(context.desired, node)) return undefined;
-  return node !== undefined ? "its Kubernetes node is not ready yet" : "its Kubernetes node has not registered yet";
+  if (node === undefined) return "its Kubernetes node has not registered yet";
+  return notReadyYet(node);
+}
+
+export function notReadyYet({ reason }: KubernetesNode): string {
+  return `its Kubernetes node is not ready yet${reason === undefined ? "" : `: ${reason}`}`;
 }
 
 /** Waits for a condition of a machine that has its config; until it has, that is what is missing. */

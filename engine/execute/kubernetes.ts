@@ -5,7 +5,7 @@ import { undefinedIf } from "../failures.ts";
 import type { ManifestChange, ManifestObject, WorkloadKind } from "../machines.ts";
 import { componentImages, componentVersions, withComponentImages } from "../plan/component-images.ts";
 import type { KubernetesComponent, Step, StepOf, WantedImage } from "../step.ts";
-import { describe, untilConfigured } from "./join.ts";
+import { describe, notReadyYet, untilConfigured } from "./join.ts";
 import type { StepContext } from "./step-context.ts";
 import { attempt } from "./wait.ts";
 
@@ -68,13 +68,14 @@ async function componentReason(
     const found = await context.machines.kubernetes.component(component, machine, context.signal);
     if (found === undefined) return `the pod of ${component} is not there`;
     if (found.version !== version) return `${component} still runs ${found.version}`;
-    return found.ready ? undefined : `${component} ${version} is not ready yet`;
+    if (found.ready) return undefined;
+    return `${component} ${version} is not ready yet${found.reason === undefined ? "" : `: ${found.reason}`}`;
   }
   const observed = await context.observeNode(machine);
   if (observed.kind === "unreachable") return `the Kubernetes API does not answer: ${observed.reason}`;
   const { node } = observed;
   if (node?.kubeletVersion !== `v${version}`) return `its kubelet still is ${node?.kubeletVersion ?? "not there"}`;
-  return node.ready || !context.desired.nodesBecomeReady ? undefined : "its Kubernetes node is not ready yet";
+  return node.ready || !context.desired.nodesBecomeReady ? undefined : notReadyYet(node);
 }
 
 /** The cluster's own objects, then their rollout: done when every pod of them is new and ready. */

@@ -4,6 +4,8 @@ import type { DesiredCluster, DesiredMachine } from "../desired.ts";
 import type { Kubernetes, MachineHealth } from "../machines.ts";
 import type { KubernetesNode, ObservedCluster } from "../observed.ts";
 import { configured } from "../plan/quorum.ts";
+import { staticPodComponents } from "../step.ts";
+import { componentFault } from "./unready.ts";
 
 /** What one round of checks looks at; everything is asked at most once per round. */
 export interface HealthView {
@@ -203,13 +205,11 @@ async function schedulable(view: HealthView): Promise<Verdict> {
 }
 
 async function componentsReady(view: HealthView, signal?: AbortSignal): Promise<Verdict> {
-  const components = ["kube-apiserver", "kube-controller-manager", "kube-scheduler"] as const;
   const found = await Promise.all(
     controlPlanes(view).flatMap(({ name }) =>
-      components.map(async (component) => {
-        const state = await view.kubernetes.component(component, name, signal);
-        if (state === undefined) return [`${name}: the pod of ${component} is not there`];
-        return state.ready ? [] : [`${name}: ${component} is not ready`];
+      staticPodComponents.map(async (component) => {
+        const reason = componentFault(component, await view.kubernetes.component(component, name, signal));
+        return reason === undefined ? [] : [`${name}: ${reason}`];
       }),
     ),
   );

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
+import { oneLine } from "../../talos/plain-text.ts";
 import type { WorkloadStatus } from "../machines.ts";
 import type { KubernetesNode } from "../observed.ts";
 
 /** Our mark on a cordon, so that we lift ours and nobody else's. */
 export const cordonMark = "talosmith.internal/cordoned";
 
-const condition = z.object({ type: z.string(), status: z.string() });
+const condition = z.object({ type: z.string(), status: z.string(), message: z.string().default("") });
 
 const metadata = z.object({
   name: z.string(),
@@ -28,12 +30,25 @@ const nodeSchema = z.object({
   }),
 });
 
+const containerStatus = z.object({
+  state: z
+    .object({ waiting: z.object({ reason: z.string().default(""), message: z.string().default("") }).optional() })
+    .default({}),
+});
+
 const podSchema = z.object({
   metadata,
-  spec: z.object({ containers: z.array(z.object({ name: z.string(), image: z.string().default("") })).default([]) }),
+  spec: z.object({
+    nodeName: z.string().default(""),
+    containers: z.array(z.object({ name: z.string(), image: z.string().default("") })).default([]),
+  }),
   status: z
-    .object({ phase: z.string().default(""), conditions: z.array(condition).default([]) })
-    .default({ phase: "", conditions: [] }),
+    .object({
+      phase: z.string().default(""),
+      conditions: z.array(condition).default([]),
+      containerStatuses: z.array(containerStatus).default([]),
+    })
+    .default({ phase: "", conditions: [], containerStatuses: [] }),
 });
 
 const workloadSchema = z.object({
@@ -94,6 +109,13 @@ export function readWorkloadVersion(answer: unknown, container: string): string 
   return versionOf(spec.template?.spec.containers.find(({ name }) => name === container)?.image ?? "");
 }
 
+/** Why a container of the pod does not run, in the kubelet's words; undefined where none waits. */
+export function waitingReason({ status }: Pod): string | undefined {
+  const waiting = status.containerStatuses.find(({ state }) => state.waiting !== undefined)?.state.waiting;
+  if (waiting === undefined) return undefined;
+  return oneLine([waiting.reason, waiting.message].filter((text) => text !== "").join(": "));
+}
+
 /** The version that an image's tag names, without v; undefined for a tag that is none, as others' builds may have. */
 export function versionOf(image: string): string | undefined {
   return /:v(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)(?:@.*)?$/.exec(image)?.[1];
@@ -106,9 +128,12 @@ export function isReady(object: {
 }
 
 function toNode(node: z.infer<typeof nodeSchema>): KubernetesNode {
+  const ready = isReady(node);
+  const reason = node.status.conditions.find(({ type, message }) => type === "Ready" && message !== "")?.message;
   return {
     name: node.metadata.name,
-    ready: isReady(node),
+    ready,
+    ...given({ reason: ready ? undefined : reason && oneLine(reason) }),
     unschedulable: node.spec.unschedulable,
     cordonedByUs: cordonMark in node.metadata.annotations,
     controlPlane: "node-role.kubernetes.io/control-plane" in node.metadata.labels,

@@ -2,7 +2,7 @@
 import type { DesiredCluster, DesiredMachine } from "../desired.ts";
 import type { ObservedCluster } from "../observed.ts";
 import type { Policy } from "../policy.ts";
-import type { KubernetesComponent, WantedImage } from "../step.ts";
+import { type KubernetesComponent, staticPodComponents, type WantedImage } from "../step.ts";
 import { componentImages, componentVersions, kubernetesComponents, wantsProxy } from "./component-images.ts";
 import { type ComponentUpgrade, machineWork, mayChange } from "./machine-work.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
@@ -72,11 +72,7 @@ function planComponentWaits(
   builder.closePhase();
 }
 
-const staticPods: ReadonlySet<KubernetesComponent> = new Set([
-  "kube-apiserver",
-  "kube-controller-manager",
-  "kube-scheduler",
-]);
+const staticPods: ReadonlySet<KubernetesComponent> = new Set(staticPodComponents);
 
 function isEarlier(component: KubernetesComponent, other: KubernetesComponent): boolean {
   return kubernetesComponents.indexOf(component) < kubernetesComponents.indexOf(other);
