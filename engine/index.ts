@@ -73,7 +73,7 @@ export { refuseDestroy } from "./plan/protection.ts";
 export { type EtcdView, etcdView, quorumOf } from "./plan/quorum.ts";
 export { desiredCluster, outlineOf, type Renderable, Rendering } from "./plan/rendering.ts";
 export { type Canary, defaultPolicy, type Gate, type Policy, unavailableLimit, type Window } from "./policy.ts";
-export { planRestore, type RestoreOptions, restoreCluster } from "./restore.ts";
+export { deleteNodes, planRestore, type RestoreOptions, type RestoreResult, restoreCluster } from "./restore.ts";
 export {
   planRotation,
   type RotateOptions,

@@ -181,8 +181,12 @@ export interface Kubernetes {
     node: string,
     signal?: AbortSignal,
   ): Promise<Pick<ObservedComponent, "version" | "ready" | "reason"> | undefined>;
-  /** Undefined when there is no such workload in kube-system. */
-  workload(kind: WorkloadKind, name: string, signal?: AbortSignal): Promise<WorkloadStatus | undefined>;
+  /** Undefined when there is no such workload in kube-system. `without`: nodes whose pods do not count. */
+  workload(
+    kind: WorkloadKind,
+    name: string,
+    options?: { readonly without?: readonly string[]; readonly signal?: AbortSignal | undefined },
+  ): Promise<WorkloadStatus | undefined>;
   /** Requests for APIs that this version of Kubernetes no longer has, as the API servers have counted them. */
   apisGoneWith(version: string, signal?: AbortSignal): Promise<readonly GoneApi[]>;
   /**

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-
+import { TalosError } from "../../talos/errors.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import { undefinedIf } from "../failures.ts";
 import type { ManifestChange, ManifestObject, WorkloadKind } from "../machines.ts";
 import { componentImages, componentVersions, withComponentImages } from "../plan/component-images.ts";
+import { deadNodes } from "../plan/stray-nodes.ts";
 import type { KubernetesComponent, Step, StepOf, WantedImage } from "../step.ts";
 import { describe, notReadyYet, untilConfigured } from "./join.ts";
 import type { StepContext } from "./step-context.ts";
@@ -91,24 +92,54 @@ export async function syncManifests(step: StepOf<"sync-manifests">, context: Ste
       for (const change of await kubernetes.syncManifests(objects, options)) tell(change, step, context);
     });
   });
-  const workloads = objects.flatMap(workloadOf);
+  await awaitRollout(step, objects.flatMap(workloadOf), context);
+}
+
+export interface Workload {
+  readonly kind: WorkloadKind;
+  readonly name: string;
+}
+
+/** Until every pod of the workloads is of the newest template and ready; those on nodes that are dead do not count. */
+export async function awaitRollout(step: Step, workloads: readonly Workload[], context: StepContext): Promise<void> {
+  const { kubernetes } = context.machines;
+  let last = { reason: "", since: context.timing.elapsed() };
   await context.until(step, async () => {
+    const without = deadNodes(context.desired, await context.observeKubernetes());
     for (const { kind, name } of workloads) {
-      const status = await kubernetes.workload(kind, name, context.signal);
+      const status = await kubernetes.workload(kind, name, { without, signal: context.signal });
       // Without a network only what uses the host's can run; the rest waits for whoever brings one.
       if (status === undefined || (kind === "deployments" && !context.desired.nodesBecomeReady)) continue;
-      if (status.updated < status.wanted) return `${name}: ${status.updated} of ${status.wanted} pods are new`;
+      if (status.updated < status.wanted) {
+        const reason = `${name}: ${status.updated} of ${status.wanted} pods are new`;
+        const now = context.timing.elapsed();
+        if (reason !== last.reason) last = { reason, since: now };
+        if (without.length > 0 && now - last.since >= longestStandstill) throw heldUp(reason, without);
+        return without.length === 0 ? reason : `${reason}; ${without.join(", ")}: not ready and not in the file`;
+      }
       if (status.ready < status.wanted) return `${name}: ${status.ready} of ${status.wanted} pods are ready`;
     }
     return undefined;
   });
 }
 
+/** Milliseconds. */
+const longestStandstill = 2 * 60_000;
+
+/** Kubernetes replaces so many pods of a daemon set at a time, and those of dead nodes count as being replaced for ever. */
+function heldUp(reason: string, nodes: readonly string[]): TalosError {
+  return new TalosError(
+    "failed-precondition",
+    `${reason}, held up by Kubernetes nodes that are not ready and not in the file: ${nodes.join(", ")}`,
+    { hint: `If their machines are gone: kubectl delete node ${nodes.join(" ")}. Then run the same command again.` },
+  );
+}
+
 function tell({ action, subject }: ManifestChange, step: Step, context: StepContext): void {
   context.emit({ type: "waiting", message: `${action} ${subject}`, machine: step.machine, step });
 }
 
-function workloadOf({ kind, metadata }: ManifestObject): { readonly kind: WorkloadKind; readonly name: string }[] {
+export function workloadOf({ kind, metadata }: ManifestObject): readonly Workload[] {
   const { name, namespace } = metadata as { name?: unknown; namespace?: unknown };
   if (typeof name !== "string" || namespace !== "kube-system") return [];
   if (kind === "DaemonSet") return [{ kind: "daemonsets", name }];

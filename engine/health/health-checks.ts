@@ -4,6 +4,7 @@ import type { DesiredCluster, DesiredMachine } from "../desired.ts";
 import type { Kubernetes, MachineHealth } from "../machines.ts";
 import type { KubernetesNode, ObservedCluster } from "../observed.ts";
 import { configured } from "../plan/quorum.ts";
+import { deadNodes } from "../plan/stray-nodes.ts";
 import { staticPodComponents } from "../step.ts";
 import { componentFault } from "./unready.ts";
 
@@ -218,7 +219,8 @@ async function componentsReady(view: HealthView, signal?: AbortSignal): Promise<
 
 function workloadReady(kind: "daemonsets" | "deployments", name: string): Check {
   return async (view, signal) => {
-    const status = await view.kubernetes.workload(kind, name, signal);
+    const without = deadNodes(view.desired, (await view.observed()).kubernetes);
+    const status = await view.kubernetes.workload(kind, name, { without, signal });
     if (status === undefined) return skip;
     return status.ready >= status.wanted ? ok : wrong([`${status.ready} of ${status.wanted} pods are ready`]);
   };

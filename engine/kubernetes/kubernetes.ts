@@ -11,7 +11,8 @@ import { apisGoneWith } from "./gone-apis.ts";
 import { changeOwnership, readOwnership } from "./kept-objects.ts";
 import { deleteLease, readLease, releaseLease, takeLease } from "./lease.ts";
 import { syncManifests } from "./manifests.ts";
-import { nodePath, readNode, readNodes, readWorkload, readWorkloadVersion } from "./objects.ts";
+import { nodePath, readNode, readNodes, readWorkloadVersion } from "./objects.ts";
+import { workloadStatus } from "./workloads.ts";
 
 /** The engine's view of a cluster's Kubernetes API. `endpoint` is the address that users will have. */
 export function kubernetesOver(
@@ -55,10 +56,7 @@ export function kubernetesOver(
     setSchedulable: (node, schedulable, signal) => setSchedulable(api, node, schedulable, signal),
     uncordon: (node, signal) => uncordonNode(api, node, signal),
     component: (component, node, signal) => componentOn(api, component, node, signal),
-    workload(kind, name, signal) {
-      const path = `/apis/apps/v1/namespaces/kube-system/${kind}/${encodeURIComponent(name)}`;
-      return api.call(path, { signal }).then(readWorkload, undefinedIf("not-found"));
-    },
+    workload: (kind, name, options) => workloadStatus(api, kind, name, options),
     apisGoneWith: (version, signal) => apisGoneWith(api, version, signal),
     syncManifests: (objects, { inventory, signal }) => syncManifests(api, objects, inventory, signal),
     takeLease: (holder, signal, watching) => takeLease(api, holder, timing, { signal, watching }),

@@ -16,8 +16,11 @@ const metadata = z.object({
   namespace: z.string().default(""),
   annotations: z.record(z.string(), z.string()).default({}),
   labels: z.record(z.string(), z.string()).default({}),
+  creationTimestamp: z.string().default(""),
   deletionTimestamp: z.string().optional(),
-  ownerReferences: z.array(z.object({ kind: z.string(), controller: z.boolean().default(false) })).default([]),
+  ownerReferences: z
+    .array(z.object({ kind: z.string(), name: z.string().default(""), controller: z.boolean().default(false) }))
+    .default([]),
 });
 
 const nodeSchema = z.object({
@@ -57,6 +60,7 @@ const workloadSchema = z.object({
     .object({
       replicas: z.number().optional(),
       template: z.object({ spec: podSchema.shape.spec }).optional(),
+      selector: z.object({ matchLabels: z.record(z.string(), z.string()).default({}) }).optional(),
     })
     .default({}),
   status: z
@@ -101,6 +105,14 @@ export function readWorkload(answer: unknown): WorkloadStatus {
     updated: seen ? (status.updatedNumberScheduled ?? status.updatedReplicas ?? 0) : 0,
     ready: status.numberReady ?? status.readyReplicas ?? 0,
   };
+}
+
+/** The labels of a workload's pods, as a selector. */
+export function readSelector(answer: unknown): string {
+  const labels = read(workloadSchema, answer, "a workload").spec.selector?.matchLabels ?? {};
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(",");
 }
 
 /** The version in the image of a workload's container of that name, without v. */

@@ -23,6 +23,7 @@ import {
   survivesRemoval,
   withoutMember,
 } from "./quorum.ts";
+import { deadNodeFindings } from "./stray-nodes.ts";
 
 /** Everything that can be known to go wrong before anything has been changed. Pure. */
 export function preflight(desired: DesiredCluster, observed: ObservedCluster): readonly Finding[] {
@@ -42,6 +43,7 @@ export function preflight(desired: DesiredCluster, observed: ObservedCluster): r
     }),
     ...preflightLeave(desired, observed),
     ...rebootFindings(desired, observed),
+    ...deadNodeFindings(desired, observed),
   ];
 }
 

@@ -26,7 +26,7 @@ import {
   type World,
 } from "../machine/world.ts";
 import { tendDeployment } from "./deployments.ts";
-import { collectGarbage } from "./expiry.ts";
+import { collectGarbage, evictLost } from "./expiry.ts";
 import { componentWorks, configOf, hostnameOf, kubernetesServes, machinesOf, staticPodsRun } from "./membership.ts";
 import { bindClaims, schedulePods, startPods } from "./pod-scheduling.ts";
 import { tendDaemonSet, tendJob, tendReplicaSet, tendStatefulSet } from "./pod-sets.ts";
@@ -60,7 +60,7 @@ function tend(
   config: NodeConfig,
   moment: Moment,
 ): Cluster {
-  let next = collectGarbage(applyManifests(cluster, config, moment), moment);
+  let next = evictLost(collectGarbage(applyManifests(cluster, config, moment), moment), moment);
   for (const machine of machines) next = mirrorPods(next, machine, moment);
   for (const [resource, step] of tended) {
     for (const object of listObjects(next, resource)) next = step(next, object, moment);
