@@ -45,7 +45,7 @@ export { leaveCluster } from "./leave.ts";
 export { lockFileFor, withLock } from "./lock/lock.ts";
 export { type Claim, claimed, otherOwner, refuseLost, released } from "./lock/ownership.ts";
 export { breakLock, checkOwner, type LockState, lockState, releaseOwner } from "./lock/unlock.ts";
-export type { Kubernetes, MachineHealth, Machines, MachineTarget, Ownership } from "./machines.ts";
+export type { ClientPods, Kubernetes, MachineHealth, Machines, MachineTarget, Ownership } from "./machines.ts";
 export { type Maintenance, maintainMachine, planMaintenance } from "./maintain.ts";
 export { talosCredentials } from "./observe/credentials.ts";
 export { inspectWithoutSecrets } from "./observe/inspect.ts";

@@ -82,6 +82,8 @@ export type StepAction =
       /** The kube-proxy that runs and the one that the manifests have, where they differ and both are known. */
       readonly proxy?: VersionChange;
     }
+  /** Replaces the pods of Talos's own workloads, so that they trust this CA of Kubernetes (PEM, public). */
+  | { readonly kind: "restart-workloads"; readonly machine: string; readonly ca: string }
   /** Before anything is done to a machine in use: is it time, and do the policy's gates pass? */
   | {
       readonly kind: "gate";
@@ -175,6 +177,8 @@ function sentenceOf(action: StepAction): string {
       if (action.proxy !== undefined && isRollback(action.proxy))
         return `roll back kube-proxy from ${action.proxy.from} to ${action.proxy.to}, with the cluster's DNS and network, to what ${action.machine} has them at`;
       return `bring the cluster's kube-proxy, DNS and network to what ${action.machine} has them at`;
+    case "restart-workloads":
+      return "restart kube-proxy, DNS and the pod network of the cluster, so that they trust the new CA of Kubernetes";
     case "drain":
       return `move the pods away from ${action.machine}`;
     case "cordon":

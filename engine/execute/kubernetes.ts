@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import { createHash } from "node:crypto";
 import { TalosError } from "../../talos/errors.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import { undefinedIf } from "../failures.ts";
-import type { ManifestChange, ManifestObject, WorkloadKind } from "../machines.ts";
+import type { ManifestChange, ManifestObject, Workload, WorkloadKind } from "../machines.ts";
 import { componentImages, componentVersions, withComponentImages } from "../plan/component-images.ts";
 import { deadNodes } from "../plan/stray-nodes.ts";
 import type { KubernetesComponent, Step, StepOf, WantedImage } from "../step.ts";
@@ -95,13 +97,8 @@ export async function syncManifests(step: StepOf<"sync-manifests">, context: Ste
   await awaitRollout(step, objects.flatMap(workloadOf), context);
 }
 
-export interface Workload {
-  readonly kind: WorkloadKind;
-  readonly name: string;
-}
-
 /** Until every pod of the workloads is of the newest template and ready; those on nodes that are dead do not count. */
-export async function awaitRollout(step: Step, workloads: readonly Workload[], context: StepContext): Promise<void> {
+async function awaitRollout(step: Step, workloads: readonly Workload[], context: StepContext): Promise<void> {
   const { kubernetes } = context.machines;
   let last = { reason: "", since: context.timing.elapsed() };
   await context.until(step, async () => {
@@ -135,11 +132,44 @@ function heldUp(reason: string, nodes: readonly string[]): TalosError {
   );
 }
 
+/**
+ * Talos's own workloads, when new pods trust the new CA of Kubernetes: those that run keep the CAs they have read. What
+ * others run is named: only its owner knows when it may be restarted.
+ */
+export async function restartWorkloads(step: StepOf<"restart-workloads">, context: StepContext): Promise<void> {
+  const { kubernetes } = context.machines;
+  const ca = step.ca.trim();
+  await context.until(step, async () =>
+    (await kubernetes.rootCas(context.signal)).includes(ca) ? undefined : "Kubernetes has not published the new CA yet",
+  );
+  const objects = await context.machines.bootstrapManifests(context.target(step.machine), context.signal);
+  const workloads = objects.flatMap(workloadOf);
+  const mark = createHash("sha256").update(ca).digest("hex").slice(0, 16);
+  for (const workload of workloads)
+    await context.untilDone(step, () => kubernetes.restartWorkload(workload, mark, context.signal));
+  await awaitRollout(step, workloads, context);
+  await nameOldClients(step, workloads, context);
+}
+
+async function nameOldClients(step: Step, workloads: readonly Workload[], context: StepContext): Promise<void> {
+  const own = new Set(workloads.map(({ kind, name }) => `${kinds[kind]} kube-system/${name}`));
+  const clients = await context.machines.kubernetes.clientPods(context.signal);
+  const restarted = clients.filter(({ owner }) => own.has(owner)).map(({ since }) => since);
+  const [first = new Date(context.timing.now()).toISOString()] = restarted.sort();
+  const old = clients.filter(({ owner, since }) => !own.has(owner) && since < first);
+  if (old.length === 0) return;
+  const named = old.map(({ owner, pods }) => `${owner} (${pods} ${pods === 1 ? "pod" : "pods"})`);
+  const message = `pods that started before the new CA of Kubernetes lose its API if they use it, until they are restarted: ${named.join(", ")}`;
+  context.emit({ type: "warning", message, step });
+}
+
+const kinds: Readonly<Record<WorkloadKind, string>> = { daemonsets: "DaemonSet", deployments: "Deployment" };
+
 function tell({ action, subject }: ManifestChange, step: Step, context: StepContext): void {
   context.emit({ type: "waiting", message: `${action} ${subject}`, machine: step.machine, step });
 }
 
-export function workloadOf({ kind, metadata }: ManifestObject): readonly Workload[] {
+function workloadOf({ kind, metadata }: ManifestObject): readonly Workload[] {
   const { name, namespace } = metadata as { name?: unknown; namespace?: unknown };
   if (typeof name !== "string" || namespace !== "kube-system") return [];
   if (kind === "DaemonSet") return [{ kind: "daemonsets", name }];

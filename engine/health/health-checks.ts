@@ -37,7 +37,7 @@ const mebibyte = 1024n * 1024n;
 const smallestMemory = { controlplane: 1698n * mebibyte, worker: 874n * mebibyte };
 const smallestDisk = 6n * 1024n * mebibyte;
 
-/** The checks of `talosctl health`, in its order. */
+/** The checks of `talosctl health`, in its order, with one more. */
 export const healthChecks: readonly HealthCheck[] = [
   { name: "etcd to be healthy", level: "api", run: serviceHealthy("etcd") },
   { name: "etcd members to be consistent across nodes", level: "api", run: consistentMembers },
@@ -69,6 +69,7 @@ export const healthChecks: readonly HealthCheck[] = [
     run: withNetwork(everyNode((node) => (node?.ready ? undefined : "is not ready"))),
   },
   { name: "kube-proxy to report ready", kubernetes: true, run: workloadReady("daemonsets", "kube-proxy") },
+  { name: "kube-proxy to follow the Kubernetes API", kubernetes: true, run: proxyFollows },
   { name: "coredns to report ready", kubernetes: true, run: withNetwork(workloadReady("deployments", "coredns")) },
   { name: "all k8s nodes to report schedulable", kubernetes: true, run: schedulable },
 ];
@@ -224,6 +225,11 @@ function workloadReady(kind: "daemonsets" | "deployments", name: string): Check 
     if (status === undefined) return skip;
     return status.ready >= status.wanted ? ok : wrong([`${status.ready} of ${status.wanted} pods are ready`]);
   };
+}
+
+/** Not among the checks of talosctl: a kube-proxy without a way to the API stays ready, and new Services get no rules. */
+async function proxyFollows({ kubernetes }: HealthView, signal?: AbortSignal): Promise<Verdict> {
+  return wrong(await kubernetes.proxyFaults(signal));
 }
 
 /** Without a network plugin nothing of this can come true, and it is not ours to install one. */

@@ -5,6 +5,7 @@ import { systemTiming, type Timing } from "../execute/timing.ts";
 import { undefinedIf, unreachable } from "../failures.ts";
 import type { Kubernetes } from "../machines.ts";
 import { isCertificateFault, type KubernetesAccess, type KubernetesApi, kubernetesApi } from "./api.ts";
+import { clientPods, proxyFaults, restartWorkload, rootCas } from "./ca-clients.ts";
 import { componentOn, componentsIn } from "./components.ts";
 import { drainNode, setSchedulable, uncordonNode } from "./drain.ts";
 import { apisGoneWith } from "./gone-apis.ts";
@@ -57,6 +58,10 @@ export function kubernetesOver(
     uncordon: (node, signal) => uncordonNode(api, node, signal),
     component: (component, node, signal) => componentOn(api, component, node, signal),
     workload: (kind, name, options) => workloadStatus(api, kind, name, options),
+    rootCas: (signal) => rootCas(api, signal),
+    restartWorkload: (workload, mark, signal) => restartWorkload(api, workload, mark, signal),
+    clientPods: (signal) => clientPods(api, signal),
+    proxyFaults: (signal) => proxyFaults(api, signal),
     apisGoneWith: (version, signal) => apisGoneWith(api, version, signal),
     syncManifests: (objects, { inventory, signal }) => syncManifests(api, objects, inventory, signal),
     takeLease: (holder, signal, watching) => takeLease(api, holder, timing, { signal, watching }),

@@ -43,6 +43,7 @@ const podSchema = z.object({
   metadata,
   spec: z.object({
     nodeName: z.string().default(""),
+    volumes: z.array(z.object({ name: z.string() })).default([]),
     containers: z.array(z.object({ name: z.string(), image: z.string().default("") })).default([]),
   }),
   status: z
