@@ -66,6 +66,8 @@ export interface ConfiguredMachine {
   readonly meta?: Readonly<Record<string, string>>;
   /** Control planes only. */
   readonly etcd?: MachineEtcd;
+  /** Of the addresses that the control planes share, the one that this machine answers for now. */
+  readonly sharedAddress?: string;
 }
 
 export interface ObservedMachine {

@@ -31,6 +31,7 @@ export type StepAction =
       readonly machine: string;
       readonly effect: "install" | "no-reboot" | "reboot";
       readonly trust?: "first-use";
+      readonly sharedAddress?: string;
     }
   | { readonly kind: "write-meta"; readonly machine: string; readonly keys: readonly number[] }
   | { readonly kind: "bootstrap-etcd"; readonly machine: string }
@@ -61,6 +62,8 @@ export type StepAction =
       readonly from: string;
       readonly to: string;
       readonly image: string;
+      /** An address of all control planes that the machine answers for, and which is away while it is down. */
+      readonly sharedAddress?: string;
     }
   | {
       readonly kind: "upgrade-kubernetes";
@@ -68,6 +71,7 @@ export type StepAction =
       readonly component: KubernetesComponent;
       readonly from: string;
       readonly to: string;
+      readonly sharedAddress?: string;
     }
   /** Before an upgrade goes on that was stopped: what has its new version already must be ready. */
   | {
@@ -128,7 +132,7 @@ export function step(action: StepAction, after: readonly string[] = []): Step {
     ...action,
     id: stepId(action),
     // A place in a config may be named by the machine that has it.
-    sentence: oneLine(sentenceOf(action)),
+    sentence: oneLine(`${sentenceOf(action)}${holderNote(action)}`),
     after,
     destructive: destructiveKinds.has(action.kind),
   };
@@ -147,6 +151,12 @@ export function stepId(action: StepAction): string {
     default:
       return `${action.kind}/${action.machine}`;
   }
+}
+
+/** Why the machine comes last, and what to expect meanwhile. */
+function holderNote(action: StepAction): string {
+  if (!("sharedAddress" in action) || action.sharedAddress === undefined) return "";
+  return ` (last of the control planes, because ${action.sharedAddress} is on it)`;
 }
 
 function sentenceOf(action: StepAction): string {

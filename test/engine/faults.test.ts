@@ -87,6 +87,18 @@ describe("trouble with machines, over real sockets", () => {
     expect(warnings).toContainEqual(expect.stringContaining("the clock of w-1 cannot be compared with ours"));
   });
 
+  test("that is none: the control plane that answers for the shared address is known by it", async () => {
+    const [first] = (await lab.desired(names)).machines;
+    const vip = first?.address.replace(/\d+$/, "250") ?? "";
+    const patch = `apiVersion: v1alpha1\nkind: Layer2VIPConfig\nname: ${vip}\nlink: eth0\n`;
+    const desired = await lab.desired(names, { patches: { controlPlane: [patch] } });
+    const wished = { ...desired, endpoint: `https://${first?.address}:6443` };
+    await lab.apply(wished);
+    const { machines } = await lab.observe(wished);
+    expect(machines.get("cp-1")?.state).toMatchObject({ sharedAddress: vip });
+    expect(machines.get("w-1")?.state).not.toHaveProperty("sharedAddress");
+  });
+
   test.each<[string, Fault, RegExp]>([
     [
       "rejects its config",
