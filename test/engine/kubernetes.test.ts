@@ -186,6 +186,37 @@ describe("draining a node", () => {
     expect(api.calls.some(({ method }) => method === "PATCH")).toBe(false);
   });
 
+  test("names a pod with several disruption budgets, which Kubernetes answers with an error that stays", async () => {
+    const message = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+    api.answer = ({ path }) =>
+      path.endsWith("/eviction")
+        ? [500, { kind: "Status", reason: "InternalError", message, code: 500 }]
+        : path.startsWith("/api/v1/nodes/")
+          ? [200, node("w-1")]
+          : [200, { items: [pod("web")] }];
+    await expect(api.kubernetes.drain("w-1", "evict")).rejects.toMatchObject({
+      code: "failed-precondition",
+      retryable: false,
+      message: "pod default/web has more than one disruption budget, and Kubernetes evicts no such pod",
+    });
+  });
+
+  test.each([
+    [500, "etcdserver: request timed out", true],
+    [
+      500,
+      "failed to create typed patch object (default/web; apps/v1, Kind=Deployment): .spec.x: field not declared in schema",
+      false,
+    ],
+    [503, "apiserver is shutting down", true],
+    [415, "the body of the request was in an unknown format", false],
+    [413, "request is too large", false],
+    [405, "the server does not allow this method", false],
+  ])("an answer %i (%s) is worth another try: %s", async (code, message, retryable) => {
+    api.answer = () => [code, { kind: "Status", message, code }];
+    await expect(api.kubernetes.deleteNode("w-1")).rejects.toMatchObject({ retryable });
+  });
+
   test("waits for a pod whose namespace is being deleted, which no eviction may touch, as kubectl does", async () => {
     const refusal = (reason: string) => ({ message: `pods "web" is forbidden: ${reason}` });
     let reason = "unable to create new content in namespace default because it is being terminated";
