@@ -50,9 +50,10 @@ const podSchema = z.object({
     .object({
       phase: z.string().default(""),
       conditions: z.array(condition).default([]),
+      initContainerStatuses: z.array(containerStatus).default([]),
       containerStatuses: z.array(containerStatus).default([]),
     })
-    .default({ phase: "", conditions: [], containerStatuses: [] }),
+    .default({ phase: "", conditions: [], initContainerStatuses: [], containerStatuses: [] }),
 });
 
 const workloadSchema = z.object({
@@ -124,7 +125,11 @@ export function readWorkloadVersion(answer: unknown, container: string): string 
 
 /** Why a container of the pod does not run, in the kubelet's words; undefined where none waits. */
 export function waitingReason({ status }: Pod): string | undefined {
-  const waiting = status.containerStatuses.find(({ state }) => state.waiting !== undefined)?.state.waiting;
+  const all = [...status.initContainerStatuses, ...status.containerStatuses].flatMap(
+    ({ state }) => state.waiting ?? [],
+  );
+  // Others only wait for the one that has a reason.
+  const waiting = all.find(({ message }) => message !== "") ?? all[0];
   if (waiting === undefined) return undefined;
   return oneLine([waiting.reason, waiting.message].filter((text) => text !== "").join(": "));
 }
