@@ -78,7 +78,7 @@ describe("bringing a cluster up", () => {
     world.lose(name);
     await expect(apply(desired)).rejects.toMatchObject({
       code: "deadline-exceeded",
-      message: expect.stringContaining(`not done after 10 min: ${name}: it does not answer: connection refused`),
+      message: expect.stringContaining(`not done after 10 min: ${name}: it does not answer yet, it may be booting: connection refused`),
     });
     // Without all control planes nothing is begun; workers may be late.
     expect(world.bootstraps).toBe(name === "cp-3" ? 0 : 1);
