@@ -70,6 +70,8 @@ class EnvironmentOperator implements WatchListener {
   /** By the clock that nobody sets. */
   #retryAt: number | undefined;
   #told = "";
+  /** Why only a person may change the cluster, as it was last observed. */
+  #obstacle: string | undefined;
 
   constructor(name: string, options: OperateOptions, signal: AbortSignal) {
     const { project, timing } = options;
@@ -111,13 +113,15 @@ class EnvironmentOperator implements WatchListener {
   }
 
   async observed(observed: Observed): Promise<void> {
+    this.#obstacle = observed.observation.obstacle;
     this.#noteFile(observed.environment);
     this.#remember(observed);
     await this.#actOn(observed);
   }
 
   #noteFile(environment: Environment): void {
-    this.#options.record.note(this.#name, { environment, repairAllowed: this.#isAllowed(environment) });
+    const repairAllowed = this.#isAllowed(environment) && this.#obstacle === undefined;
+    this.#options.record.note(this.#name, { environment, repairAllowed });
   }
 
   #isAllowed({ operate }: Environment): boolean {

@@ -15,6 +15,7 @@ import {
   refuseErrors,
   type Step,
   type ToldEvent,
+  type Unready,
 } from "../engine/index.ts";
 import { type Environment, fileReader, patchLists } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
@@ -155,6 +156,8 @@ interface DeployPlan {
   readonly unseen: readonly string[];
   /** What the steps mean for the machines, in sentences. */
   readonly notes: readonly string[];
+  /** What does not work of what is there: an empty plan with something in here is no healthy cluster. */
+  readonly unready: readonly Unready[];
 }
 
 /** Before a plan: throws what a deploy would refuse whatever the machines are. */
@@ -172,7 +175,7 @@ export async function planWithoutTerraform(workspace: Workspace, flags: PolicyFl
   await refuseUnplannable(workspace);
   const addresses = await machines.find();
   const missing = absentMachines(environment, addresses);
-  if (!isBegun(environment, addresses)) return { missing, steps: [], unseen: [], notes: [] };
+  if (!isBegun(environment, addresses)) return { missing, steps: [], unseen: [], notes: [], unready: [] };
   const secrets = await workspace.secrets.forPlan();
   const desired = await workspace.desired(secrets, addresses, { leaving: await machines.surplus() });
   const preview = await previewCluster({
@@ -180,12 +183,12 @@ export async function planWithoutTerraform(workspace: Workspace, flags: PolicyFl
     claim: workspace.claim,
   });
   refuseErrors(refusals(preview));
-  const { steps, observed } = preview;
+  const { steps, observed, unready } = preview;
   const unseen = desired.machines.flatMap(({ name }) => {
     const state = observed.machines.get(name)?.state;
     return state?.kind === "unreachable" || state?.kind === "foreign" ? [`${name}: ${state.reason}`] : [];
   });
-  return { missing, steps, unseen, notes: planNotes(desired, observed) };
+  return { missing, steps, unseen, notes: planNotes(desired, observed), unready };
 }
 
 /** Throws for an environment whose file has deletion protection. */

@@ -4,6 +4,7 @@ import {
   type ObservedCluster,
   type ObservedMachine,
   outlineOf,
+  type Preview,
   plan,
   previewCluster,
   refusals,
@@ -32,7 +33,7 @@ export async function withDirectChange<T>(
 }
 
 async function plannedDeploy(workspace: Workspace, flags: PolicyFlags): Promise<PlannedChange> {
-  const { observed, desired, steps, missing, unseen } = await planDirectly(workspace, flags);
+  const { observed, desired, steps, missing, unseen, unready } = await planDirectly(workspace, flags);
   const changes = [
     ...machineChanges(workspace, missing, "create"),
     ...machineChanges(
@@ -51,6 +52,7 @@ async function plannedDeploy(workspace: Workspace, flags: PolicyFlags): Promise<
     warnings: [
       ...unseen.map(({ name, reason }) => `Could not observe ${name}: ${reason}`),
       ...(observed === undefined ? [] : planNotes(desired, observed)),
+      ...(steps.length === 0 ? [] : unready.map(({ message }) => `Not ready: ${message}`)),
     ],
     apply: async (events: ProgressListener) => {
       const review = (next: readonly Step[]) => refuseMore(next, shown);
@@ -102,6 +104,7 @@ interface DirectPlan {
   readonly steps: readonly Step[];
   readonly missing: readonly string[];
   readonly unseen: readonly { readonly name: string; readonly reason: string }[];
+  readonly unready: Preview["unready"];
 }
 
 /** The engine's plan, with the steps of machines that do not exist yet: they will be in maintenance mode. */
@@ -115,7 +118,7 @@ async function planDirectly(workspace: Workspace, flags: PolicyFlags): Promise<D
     const desired = outlineOf(environmentSpec(environment, withNames(addresses, missing)));
     const nothing = { kind: "unreachable", reason: "the cluster does not exist yet" } as const;
     const steps = plan(desired, { machines: withMissing(desired, new Map()), kubernetes: nothing }, policy);
-    return { observed: undefined, desired, steps, missing, unseen: [] };
+    return { observed: undefined, desired, steps, missing, unseen: [], unready: [] };
   }
   const secrets = await workspace.secrets.forPlan();
   const leaving = await machines.surplus();
@@ -125,15 +128,15 @@ async function planDirectly(workspace: Workspace, flags: PolicyFlags): Promise<D
     claim: workspace.claim,
   });
   refuseErrors(refusals(preview));
-  const { observed } = preview;
+  const { observed, unready } = preview;
   const unseen = existing.machines.flatMap(({ name }) => {
     const state = observed.machines.get(name)?.state;
     return state?.kind === "unreachable" || state?.kind === "foreign" ? [{ name, reason: state.reason }] : [];
   });
-  if (missing.length === 0) return { observed, desired: existing, steps: preview.steps, missing, unseen };
+  if (missing.length === 0) return { observed, desired: existing, steps: preview.steps, missing, unseen, unready };
   const desired = await workspace.desired(secrets, withNames(addresses, missing), { leaving });
   const steps = plan(desired, { ...observed, machines: withMissing(desired, observed.machines) }, policy);
-  return { observed, desired, steps, missing, unseen };
+  return { observed, desired, steps, missing, unseen, unready };
 }
 
 /** A machine that does not exist yet has no address; its name stands in, because steps name machines only. */

@@ -54,7 +54,7 @@ export class Board {
     if (type === "step-finished" && step !== undefined) this.#finish(step.id, row);
     const isDone = type === "healthy" || (type === "step-finished" && this.#isIdle(row));
     row.state = type === "step-failed" ? "failed" : isDone ? "done" : "active";
-    const text = isDone && row !== this.#cluster ? "done" : oneLine(message);
+    const text = isDone && row !== this.#cluster ? "done" : oneLine(message).replace(elapsedWords, "");
     if (row.text !== text) row.since = now;
     row.text = text;
   }
@@ -129,6 +129,9 @@ function summaryOf(rows: readonly Row[]): string {
   });
   return `${rows.length} more: ${counts.filter((text) => text !== undefined).join(", ")}`;
 }
+
+/** The engine says how long it has waited; rows count that by themselves. */
+export const elapsedWords = / \(\d+ (?:s|min)\)$/;
 
 /** A moment is not worth a number. */
 function elapsed({ since }: Row, now: number): string {

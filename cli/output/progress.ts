@@ -3,7 +3,7 @@ import type { ToldEvent } from "../../engine/index.ts";
 import { given } from "../../talos/given.ts";
 import { oneLine } from "../../talos/plain-text.ts";
 import type { CommandContext } from "../context.ts";
-import { Board } from "./board.ts";
+import { Board, elapsedWords } from "./board.ts";
 import { jsonLine } from "./table.ts";
 
 export interface ProgressOptions {
@@ -76,8 +76,9 @@ export class PlainView {
     const mark = marks[event.type];
     if (mark === undefined) return;
     const line = `${mark} ${about(event)}`;
-    if (event.type === "waiting" && this.#shown.get(event.machine) === line) return;
-    this.#shown.set(event.machine, line);
+    const reason = line.replace(elapsedWords, "");
+    if (event.type === "waiting" && this.#shown.get(event.machine) === reason) return;
+    this.#shown.set(event.machine, reason);
     this.#write(line);
   }
 

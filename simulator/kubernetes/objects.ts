@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Http2ServerResponse } from "node:http2";
+import { configOf, machinesOf } from "../controllers/membership.ts";
 import { type KubernetesObject, statusOf, type Tree, tree, valueAt } from "../machine/world.ts";
 import { type ApiResource, apiVersionOf, storageName } from "./api-resources.ts";
 import { requireEvictable } from "./eviction.ts";
@@ -18,8 +19,9 @@ import {
   truthy,
 } from "./request.ts";
 import { requireRight, verbOf } from "./rights.ts";
+import { distrustLog } from "./root-ca.ts";
 import { ApiError, send, sendJson } from "./status.ts";
-import { listObjects } from "./store.ts";
+import { listObjects, timestamp } from "./store.ts";
 import { tableOf } from "./table.ts";
 import { watch } from "./watch.ts";
 import { createFrom, patchWith, remove, removeAll, replaceWith } from "./writes.ts";
@@ -172,7 +174,11 @@ function podLog(request: ObjectRequest, pod: KubernetesObject): string {
     throw new ApiError("BadRequest", `container "${container}" in pod "${name}" is waiting to start: ${why}`);
   }
   const stamp = request.url.searchParams.get("timestamps") === "true" ? `${started} ` : "";
-  return `${stamp}simulated container ${container} of ${status.image} started at ${started}\n`;
+  const { simulation, clusterKey } = request;
+  const servers = machinesOf(simulation.world, clusterKey).flatMap((machine) => configOf(machine) ?? []);
+  const planes = servers.filter(({ type }) => type === "controlplane");
+  const distrust = distrustLog(clusterOf(request), pod, planes, timestamp(simulation.moment.now));
+  return `${stamp}simulated container ${container} of ${status.image} started at ${started}\n${distrust}`;
 }
 
 type Test = (object: KubernetesObject) => boolean;

@@ -8,7 +8,7 @@ import { serviceAddress, withDefaults } from "./defaults.ts";
 import { tokenSecretType } from "./identity.ts";
 import { applyConfiguration, noteUpdate, type Writer } from "./managed-fields.ts";
 import { applyPatch } from "./patch.ts";
-import { stopPod } from "./pod.ts";
+import { stopPod, withAccount } from "./pod.ts";
 import {
   type Change,
   clusterOf,
@@ -38,7 +38,7 @@ export function createFrom(request: ObjectRequest, target: Target, input: NewObj
 
 function created(cluster: Cluster, request: ObjectRequest, target: Target, input: NewObject, moment: Moment): Change {
   const storage = storageName(target.resource);
-  const object = withToken(admitted(cluster, target, named(input, moment)), moment);
+  const object = withAccess(admitted(cluster, target, named(input, moment)), moment);
   const { name } = object.metadata;
   if (getObject(cluster, storage, target.namespace, name) !== undefined) {
     throw new ApiError("AlreadyExists", `${storage} "${name}" already exists`, detailsOf(target.resource, name));
@@ -48,8 +48,9 @@ function created(cluster: Cluster, request: ObjectRequest, target: Target, input
   return put(made, { ...target, name }, noteUpdate(undefined, stored, writerOf(request, moment)));
 }
 
-/** A Secret for the token of a service account is given one. */
-function withToken(object: NewObject, moment: Moment): NewObject {
+/** A Secret for the token of a service account is given one, and a pod what it needs to use the API. */
+function withAccess(object: NewObject, moment: Moment): NewObject {
+  if (object.kind === "Pod") return { ...object, spec: withAccount(tree(object.spec)) };
   if (object.kind !== "Secret" || object.type !== tokenSecretType) return object;
   const token = Buffer.from(randomHex(moment.entropy, 32)).toString("base64");
   return { ...object, data: { ...(object.data as object | undefined), token } };

@@ -60,6 +60,12 @@ export function worldKubernetes(world: World): Kubernetes {
         : { version, ready: !world.sickComponents.has(`${component} ${version}`) };
     },
     workload: async (kind) => (kind === "daemonsets" ? { wanted: 1, updated: 1, ready: 1 } : undefined),
+    rootCas: async () => world.rootCas,
+    async restartWorkload({ name }, mark) {
+      record(`restart ${name} for ${mark}`);
+    },
+    clientPods: async () => world.clientPods,
+    proxyFaults: async () => world.proxyFaults,
     apisGoneWith: async () => [],
     async syncManifests(objects) {
       if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
