@@ -64,8 +64,9 @@ export async function restoreCluster(options: RestoreOptions): Promise<RestoreRe
       context,
     );
     const { steps: rest, kubeconfig } = await applyIn(context);
-    await context.record(whole, "finished");
     const strays = strayNodes(context.desired, await context.observeKubernetes());
+    // Last: a run that is killed after it would find a cluster that it cannot restore again.
+    await context.record(whole, "finished");
     return { steps: [...steps, ...rest], kubeconfig, strays };
   });
 }

@@ -61,7 +61,7 @@ describe("the control plane that answers for the shared address", () => {
     const [first] = order(wish({ file: "b" }), ["apply-config"], { was: wish(), machines, nodes });
     expect(first).toContain("cp-1");
     expect(order(wish({ ...small, file: "b" }), ["apply-config"], { was: wish(small), machines })).toEqual([
-      "change the config of cp-1, which reboots it",
+      "apply config to cp-1 and reboot it",
     ]);
   });
 });
