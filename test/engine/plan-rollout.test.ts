@@ -35,7 +35,7 @@ describe("the control plane that answers for the shared address", () => {
       wish({ file: "b" }),
       wish(),
       "apply-config",
-      ["cp-2", "cp-3", "cp-1"].map((name) => `change the config of ${name}, which reboots it`),
+      ["cp-2", "cp-3", "cp-1"].map((name) => `apply config to ${name} and reboot it`),
     ],
     [
       "a new Talos",
