@@ -31,6 +31,8 @@ import { refuseExisting, schemaPlace } from "../../workspace/environment-file.ts
 import { projectRoot } from "../../workspace/project.ts";
 import { openWorkspace, Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
+import { report } from "../output/report.ts";
+import { jsonLine } from "../output/table.ts";
 import { protectedFile } from "./gen.ts";
 import { readText } from "./user-files.ts";
 
@@ -44,6 +46,7 @@ interface AdoptFlags {
   readonly ageRecipient: readonly string[];
   readonly sops: boolean;
   readonly dryRun: boolean;
+  readonly json: boolean;
 }
 
 /**
@@ -84,18 +87,18 @@ export async function adopt(name: string, flags: AdoptFlags, context: CommandCon
   await requireEmptyPlan(desired, secrets, context);
   const notes = [...source.notes, ...installerNotes(new Set(images.values()), talosVersion, name)];
   for (const note of notes) context.stderr.write(`${note}\n`);
-  if (flags.dryRun) {
-    context.stdout.write(text);
-    return;
-  }
+  if (flags.dryRun) return context.stdout.write(flags.json ? jsonLine({ v: 1, environment: name, file, text }) : text);
   const texts = new Map([[kept.bundle, encodeSecrets(secrets)], ...patchFiles.map((path) => [path, hidden] as const)]);
   // The secrets first: an environment without them would be taken for one that is yet to be made.
   for (const [path, content] of texts) await createProtectedText(protectedFile(join(root, path), flags), content);
   await writeFileAtomically(join(root, file), text, { mode: 0o644, exclusive: true });
   // They are in the cluster, as after `up`: else terraform, where it is there, would plan them as new ones.
   await openWorkspace(name, context).machines.ensure();
-  context.stderr.write(
-    `Adopted ${machines.length} machines: ${[file, ...texts.keys()].join(" and ")}. A plan has nothing to change: talosmith plan ${name}\n`,
+  report(
+    context,
+    flags,
+    { environment: name, file, written: [...texts.keys()], machines: machines.length },
+    `Adopted ${machines.length} machines: ${[file, ...texts.keys()].join(" and ")}. A plan has nothing to change: talosmith plan ${name}`,
   );
 }
 
