@@ -21,6 +21,7 @@ import {
 } from "../../../talos/config/migrate/index.ts";
 import { Contract, TalosVersion } from "../../../talos/version/index.ts";
 import { stringifyYaml, type YamlValue } from "../../../talos/yaml/index.ts";
+import { everything } from "../../support/everything.ts";
 import { clusterOf, secrets } from "./golden-secrets.ts";
 
 const running = TalosVersion.newestOf(Contract.parse("v1.14"));
@@ -435,7 +436,7 @@ describe("random patches", () => {
         expect(validateConfig(after, { mode: "metal", talos: running }).error).toBeUndefined();
         for (const text of moved) expect(migratePatch(patchNodes(text), [type], target).moved).toEqual([]);
       }),
-      { numRuns: 80 },
+      { numRuns: everything ? 80 : 25 },
     );
   });
 });
