@@ -384,10 +384,10 @@ describe("what an upgrade changes although the config stays", () => {
 
   test("is said for each release that reads it differently", () => {
     expect(upgrade("v1.13.9", "v1.14.1")).toEqual([
-      "w-1: Talos v1.14.1 no longer does this by itself: /var is mounted with nosuid and nodev. A patch with VolumeConfig/EPHEMERAL decides it for every release, to keep it with mount: { secure: true }.",
+      "w-1: Talos v1.14.1 no longer does this by itself: /var is mounted with nosuid and nodev. To keep it, add a patch with VolumeConfig/EPHEMERAL and mount: { secure: true }.",
     ]);
     expect(upgrade("v1.12.4", "v1.13.9")).toEqual([
-      "w-1: Talos v1.13.9 switches on by itself: /var is mounted with nosuid and nodev. A patch with VolumeConfig/EPHEMERAL decides it for every release.",
+      "w-1: Talos v1.13.9 does this by itself: /var is mounted with nosuid and nodev. A patch with VolumeConfig/EPHEMERAL decides it for every release.",
     ]);
   });
 
