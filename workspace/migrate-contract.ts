@@ -20,7 +20,7 @@ import {
   wordsOf,
 } from "../talos/config/migrate/index.ts";
 import { TalosError } from "../talos/errors.ts";
-import { generateSecrets, type SecretsBundle } from "../talos/secrets/index.ts";
+import { generateThrowawaySecrets, type SecretsBundle } from "../talos/secrets/index.ts";
 import { type Contract, contractOf, TalosVersion } from "../talos/version/index.ts";
 import type { EnvironmentOnDisk } from "./context.ts";
 import { type RenderedMachine, renderedMachines, withoutPatches } from "./migrate-configs.ts";
@@ -54,14 +54,14 @@ export interface MigrationPlan {
 }
 
 /**
- * Secrets for configs that no real machine gets: neither a plan nor a rehearsal needs those of the cluster. Making them
- * takes a second, so they are made once, when they are needed.
+ * Secrets for configs that no real machine gets: neither a plan nor a rehearsal needs those of the cluster. They are made
+ * once, when they are needed.
  */
 export function throwawaySecrets({ environment, context }: EnvironmentOnDisk): () => Promise<SecretsBundle> {
   const { clock, entropy } = context;
   let made: Promise<SecretsBundle> | undefined;
   return () => {
-    made ??= generateSecrets({ contract: contractOf(environment.cluster), clock, entropy });
+    made ??= generateThrowawaySecrets({ contract: contractOf(environment.cluster), clock, entropy });
     return made;
   };
 }

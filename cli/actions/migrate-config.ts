@@ -14,7 +14,7 @@ import { fileDiffs } from "../../workspace/migrate-diff.ts";
 import { finishMigration, holdingMigrations, saveMigration } from "../../workspace/migration-journal.ts";
 import { openEnvironment, projectRoot } from "../../workspace/project.ts";
 import { type Rehearsal, rehearseMigration } from "../../workspace/rehearse-migration.ts";
-import { type ApprovalFlags, approved, question } from "../ask.ts";
+import { type ApprovalFlags, approved, question, requireAnswer } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 import { jsonText } from "../output/table.ts";
@@ -72,6 +72,7 @@ async function migrate(name: string, to: Contract, flags: MigrateFlags, context:
     tell("Nothing was changed.");
     return;
   }
+  requireAnswer(flags, context);
   const rehearsal = await withProgress(context, flags, async (events) =>
     rehearseMigration(place, plan.after, plan.texts, await secrets(), events),
   );

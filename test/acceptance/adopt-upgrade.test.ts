@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { DesiredCluster } from "../../engine/index.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { configChange } from "../../talos/config/index.ts";
-import { encodeSecrets, generateSecrets } from "../../talos/secrets/index.ts";
+import { encodeSecrets, generateThrowawaySecrets } from "../../talos/secrets/index.ts";
 import { Contract } from "../../talos/version/index.ts";
 import { type SimulatedLab, simulatedLab } from "../engine/simulated-cluster.ts";
 import { makeProject, removeProject, talosmith } from "../hostile/project.ts";
@@ -46,7 +46,7 @@ describe.skipIf(!everything || tool === undefined)("a cluster of others, through
 
   beforeAll(async () => {
     const contract = Contract.parse("v1.12");
-    const secrets = await generateSecrets({ contract, clock: systemClock, entropy: systemEntropy });
+    const secrets = await generateThrowawaySecrets({ contract, clock: systemClock, entropy: systemEntropy });
     root = makeProject({ "theirs.yaml": encodeSecrets(secrets) });
     lab = await simulatedLab("theirs", secrets);
     for (const name of machines) await lab.create(name, talos);

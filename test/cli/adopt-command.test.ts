@@ -10,7 +10,7 @@ import { createProgram, runProgram } from "../../cli/program.ts";
 import type { DesiredCluster } from "../../engine/index.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { configChange, encodeTalosconfig, generateTalosconfig } from "../../talos/config/index.ts";
-import { encodeSecrets, generateSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
+import { encodeSecrets, generateThrowawaySecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
 import { Contract } from "../../talos/version/index.ts";
 import { type SimulatedLab, simulatedLab } from "../engine/simulated-cluster.ts";
 import { testContext } from "../support/command-context.ts";
@@ -19,7 +19,7 @@ import { officialState, operatorObjects, talconfig } from "../support/foreign-cl
 import { programFolder } from "../support/programs.ts";
 
 const newSecrets = () =>
-  generateSecrets({ contract: Contract.parse("v1.13"), clock: systemClock, entropy: systemEntropy });
+  generateThrowawaySecrets({ contract: Contract.parse("v1.13"), clock: systemClock, entropy: systemEntropy });
 const password = "hunter2-of-the-registry";
 
 /** As clusters are found: machines that name themselves, and what the generator would not write. */

@@ -118,7 +118,7 @@ describe("the helper's commands", () => {
   });
 
   test("a dead lock over an empty state is not cleared while there are machines with a config", async () => {
-    mkdirSync(join(root, "state"));
+    mkdirSync(join(root, "state"), { recursive: true });
     try {
       writeFileSync(join(root, "state/tiny.tfstate"), "");
       const fields = { Operation: "OperationTypeApply", Who: `ann@${hostname()}`, Created: "2026-11-17T04:00:06.7Z" };
@@ -129,7 +129,7 @@ describe("the helper's commands", () => {
           exitCode: 1,
         });
     } finally {
-      rmSync(join(root, "state"), { recursive: true });
+      for (const file of ["tiny.tfstate", ".tiny.tfstate.lock.info"]) rmSync(join(root, "state", file));
     }
   });
 

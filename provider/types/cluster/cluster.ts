@@ -239,12 +239,12 @@ function hasPatches({ machines }: ClusterInput): boolean {
 
 /** To render configs before there are secrets. */
 async function throwawaySecrets(contract: string): Promise<SecretsBundle> {
-  const [{ generateSecrets }, { Contract }, { systemClock, systemEntropy }] = await Promise.all([
+  const [{ generateThrowawaySecrets }, { Contract }, { systemClock, systemEntropy }] = await Promise.all([
     import("../../../talos/secrets/index.ts"),
     import("../../../talos/version/index.ts"),
     import("../../../talos/clock.ts"),
   ]);
-  return generateSecrets({ contract: Contract.parse(contract), clock: systemClock, entropy: systemEntropy });
+  return generateThrowawaySecrets({ contract: Contract.parse(contract), clock: systemClock, entropy: systemEntropy });
 }
 
 async function planCreate({ planned: wishes, config, client, diagnostics }: PlanRequest<Schema, Client>) {

@@ -25,12 +25,15 @@ export function releaseChanges(machines: readonly UpgradedMachine[], to: TalosVe
       (now ? gained : lost).push(name);
     }
     const words = wordsOf(one);
-    const keep = `A patch with ${one.document} decides it for every release`;
-    const sentence = (names: readonly string[], what: string, setting: string) =>
-      names.length === 0 ? [] : [`${names.join(", ")}: Talos ${to} ${what}: ${words.effect} ${keep}${setting}.`];
+    const sentence = (names: readonly string[], what: string, next: string) =>
+      names.length === 0 ? [] : [`${names.join(", ")}: Talos ${to} ${what}: ${words.effect} ${next}`];
     return [
-      ...sentence(gained, "switches on by itself", ""),
-      ...sentence(lost, "no longer does this by itself", `, to keep it with ${words.setting}`),
+      ...sentence(gained, "does this by itself", `A patch with ${one.document} decides it for every release.`),
+      ...sentence(
+        lost,
+        "no longer does this by itself",
+        `To keep it, add a patch with ${one.document} and ${words.setting}.`,
+      ),
     ];
   });
 }
