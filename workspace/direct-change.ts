@@ -52,7 +52,8 @@ async function plannedDeploy(workspace: Workspace, flags: PolicyFlags): Promise<
     warnings: [
       ...unseen.map(({ name, reason }) => `Could not observe ${name}: ${reason}`),
       ...(observed === undefined ? [] : planNotes(desired, observed)),
-      ...(steps.length === 0 ? [] : unready.map(({ message }) => `Not ready: ${message}`)),
+      // Without a cluster nothing can be ready, and without steps its whole health is shown.
+      ...(steps.length === 0 || !exists(observed) ? [] : unready.map(({ message }) => `Not ready: ${message}`)),
     ],
     apply: async (events: ProgressListener) => {
       const review = (next: readonly Step[]) => refuseMore(next, shown);
@@ -196,8 +197,7 @@ async function clusterChange(
     steps: steps.map(({ sentence }) => sentence),
     changes: observed === undefined ? {} : await configChangesOf(workspace, desired, observed),
   };
-  const isNew = observed === undefined || ![...observed.machines.values()].some(isConfigured);
-  if (isNew) return change("talosmith_cluster", name, "create", after);
+  if (observed === undefined || !exists(observed)) return change("talosmith_cluster", name, "create", after);
   const running = machines.filter((machine) => observed.machines.get(machine.name) !== undefined);
   const before = {
     ...after,
@@ -211,7 +211,9 @@ function membersOf(machines: readonly { readonly name: string; readonly role: st
   return Object.fromEntries(machines.map(({ name, role }) => [name, { role, member_id: name }]));
 }
 
-const isConfigured = ({ state }: ObservedMachine) => state.kind === "configured";
+function exists(observed: ObservedCluster | undefined): boolean {
+  return [...(observed?.machines.values() ?? [])].some(({ state }) => state.kind === "configured");
+}
 
 /** The versions that run; of several the oldest. */
 function runningVersions({ machines, kubernetes }: ObservedCluster, otherwise: Values): Values {

@@ -48,7 +48,7 @@ export class Board {
   note({ type, message, machine, step, steps = [] }: ToldEvent, now: number): void {
     if (type === "warning") return;
     for (const { id, machine: of } of steps) this.#plan(id, of, now);
-    if (type === "planned") return;
+    if (type === "planned" || type === "observed") return;
     const row = machine === undefined ? this.#cluster : this.#rowOf(machine, now);
     if (type === "step-started" && step !== undefined) this.#plan(step.id, machine, now);
     if (type === "step-finished" && step !== undefined) this.#finish(step.id, row);

@@ -49,8 +49,10 @@ const marks: Readonly<Partial<Record<ToldEvent["type"], string>>> = {
   healthy: "✓",
 };
 
-function about({ machine, message }: Pick<ToldEvent, "machine" | "message">): string {
-  return oneLine(machine === undefined || message.includes(machine) ? message : `${machine}: ${message}`);
+/** Steps name their machine themselves; what is waited for may name it among other things. */
+function about({ type, machine, message }: ToldEvent): string {
+  const isNamed = type === "waiting" ? message.startsWith(`${machine}:`) : message.includes(machine ?? "");
+  return oneLine(machine === undefined || isNamed ? message : `${machine}: ${message}`);
 }
 
 /** Milliseconds without a line, after which a log shows that the work goes on. */
