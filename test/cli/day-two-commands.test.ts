@@ -102,6 +102,8 @@ describe("the commands for day two", () => {
     );
     expect((await talosmith("backup", "list", "tiny")).stdout).toContain(created.id);
     expect((await talosmith("backup", "verify", "tiny")).stdout).toBe(`${created.id}: OK\n`);
+    const verified = JSON.parse((await talosmith("backup", "verify", "tiny", "--json")).stdout);
+    expect(verified).toEqual({ v: 1, backup: created.id, whole: true });
     const { backup } = JSON.parse((await talosmith("status", "tiny", "--json")).stdout);
     expect(backup).toMatchObject({ last: created.id, place: "backups" });
     const lines = (await talosmith("health", "tiny", "--json", "--wait-timeout", "0")).stdout.trimEnd().split("\n");
@@ -112,6 +114,8 @@ describe("the commands for day two", () => {
   test("prune leaves what the file keeps", async () => {
     const newest = JSON.parse((await talosmith("backup", "create", "tiny", "--json")).stdout).id;
     expect((await talosmith("backup", "prune", "tiny", "--dry-run")).stderr).toContain("1 backup would be removed");
+    const surplus = JSON.parse((await talosmith("backup", "prune", "tiny", "--dry-run", "--json")).stdout);
+    expect(surplus).toEqual({ v: 1, backups: [expect.any(String)], removed: false });
     expect((await talosmith("backup", "prune", "tiny", "--yes")).stderr).toContain("1 backup removed");
     expect(JSON.parse((await talosmith("backup", "list", "tiny", "--json")).stdout).backups).toMatchObject([
       { id: newest },
