@@ -181,7 +181,7 @@ export const releaseFeatures = {
     from: 13,
     means: "bootstrap manifests are applied server-side and pruned by an inventory",
   },
-  // Seen on machined: 1.13.9 mounts so, 1.12 and 1.14.1 only with a VolumeConfig that says it
+  // 1.13.9 and 1.14.1 were compared by others; that 1.12 does not is what `secure-ephemeral` assumed already, not run
   mountsVarSecurely: {
     from: 13,
     to: 13,
