@@ -53,8 +53,10 @@ export class Board {
     if (type === "step-started" && step !== undefined) this.#plan(step.id, machine, now);
     if (type === "step-finished" && step !== undefined) this.#finish(step.id, row);
     const isDone = type === "healthy" || (type === "step-finished" && this.#isIdle(row));
-    row.state = type === "step-failed" ? "failed" : isDone ? "done" : "active";
-    const text = isDone && row !== this.#cluster ? "done" : oneLine(message).replace(elapsedWords, "");
+    // Between two of its steps a machine waits for its turn.
+    const rests = type === "step-finished" && row !== this.#cluster && !isDone;
+    row.state = type === "step-failed" ? "failed" : isDone ? "done" : rests ? "pending" : "active";
+    const text = isDone && row !== this.#cluster ? "done" : rests ? "" : oneLine(message).replace(elapsedWords, "");
     if (row.text !== text) row.since = now;
     row.text = text;
   }

@@ -45,6 +45,15 @@ describe("the board of a run", () => {
     expect(board.lines(0, frame).at(-1)).toBe("  ⠋ cluster  waiting for etcd to be healthy");
   });
 
+  test("shows nothing of a machine between two of its steps", () => {
+    const board = new Board("lab", 0);
+    board.note(planned, 0);
+    board.note({ ...planned, steps: [{ id: "x", sentence: "x", destructive: false, machine: "w-1" }] }, 0);
+    board.note(finished("w-1"), 0);
+    expect(board.lines(9000, frame).at(-1)).toBe("  · w-1");
+    expect(board.waiting(9000)).toEqual([]);
+  });
+
   test("marks a machine whose step failed", () => {
     const board = new Board("lab", 0);
     board.note(event("step-failed", "no disk\nat all", { machine: "w-1" }), 0);
