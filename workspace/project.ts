@@ -10,6 +10,7 @@ import {
 import { nearestProject } from "../model/project-root.ts";
 import { TalosError } from "../talos/errors.ts";
 import type { EnvironmentOnDisk, WorkspaceContext } from "./context.ts";
+import { missingImages } from "./start-images.ts";
 
 /** The user's project. Throws where there is none. */
 export function projectRoot(from: string, env: WorkspaceContext["env"]): string {
@@ -63,6 +64,8 @@ export function openEnvironment(name: string, context: WorkspaceContext, options
     context.stderr.write(
       `Warning: ${warning}.\n  Only one of them can run: change the network, its macPrefix, or the names of one.\n\n`,
     );
+  for (const image of missingImages(found))
+    context.stderr.write(`Warning: ${image}: the image that machines start from is not there.\n\n`);
   return found;
 }
 

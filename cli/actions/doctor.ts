@@ -13,6 +13,7 @@ import { programPath } from "../../talos/program-path.ts";
 import { ageOf } from "../../workspace/amounts.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import { projectSimulator } from "../../workspace/simulator.ts";
+import { missingImages } from "../../workspace/start-images.ts";
 import { abandonedBy, abandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
 import { runProgram } from "../../workspace/terraform/run-program.ts";
@@ -132,7 +133,12 @@ async function environmentFindings(name: string, context: CommandContext): Promi
       hint: "Put it back from your backup: nothing can speak to the machines without it.",
     });
   });
-  return [state, secrets, ...loose(about("state"), path), ...loose(about("secrets"), kept.file)];
+  const images = missingImages(workspace).map((image): Finding => {
+    // Machines that are there have their disks already.
+    const level = deployed ? "note" : "fault";
+    return { about: about("image"), level, says: `${image} is not there: new virtual machines start from it` };
+  });
+  return [state, secrets, ...images, ...loose(about("state"), path), ...loose(about("secrets"), kept.file)];
 }
 
 /** A file with keys or a state that others on this computer can read. */

@@ -58,7 +58,10 @@ describe("bringing a cluster up", () => {
     const events: ClusterEvent[] = [];
     const { world, apply } = lab(desired);
     world.sickVersions.add("v1.13.9");
-    world.serviceErrors.set("cp-1", ["etcd: Failed to run pre stage", "kubelet: Waiting for time sync"]);
+    world.serviceErrors.set("cp-1", [
+      "service etcd: Failed to run pre stage",
+      "service kubelet: Waiting for time sync",
+    ]);
     const said =
       "its Kubernetes node is not ready yet; service etcd: Failed to run pre stage; service kubelet: Waiting for time sync";
     await expect(apply(desired, { events: (event) => events.push(event) })).rejects.toMatchObject({
@@ -78,7 +81,9 @@ describe("bringing a cluster up", () => {
     world.lose(name);
     await expect(apply(desired)).rejects.toMatchObject({
       code: "deadline-exceeded",
-      message: expect.stringContaining(`not done after 10 min: ${name}: it does not answer yet, it may be booting: connection refused`),
+      message: expect.stringContaining(
+        `not done after 10 min: ${name}: it does not answer yet, it may be booting: connection refused`,
+      ),
     });
     // Without all control planes nothing is begun; workers may be late.
     expect(world.bootstraps).toBe(name === "cp-3" ? 0 : 1);
