@@ -74,7 +74,7 @@ export interface Machines {
   bootstrapManifests(machine: MachineTarget, signal?: AbortSignal): Promise<readonly ManifestObject[]>;
   /** What the health checks ask one machine beyond its state. Throws when it does not answer. */
   health(machine: MachineTarget, signal?: AbortSignal): Promise<MachineHealth>;
-  /** What services of the machine that do not run report, `etcd: Failed to …`. Throws when it does not answer. */
+  /** What volumes and services of the machine report that do not work, `service etcd: Failed to …`. Throws when it does not answer. */
   serviceErrors(machine: MachineTarget, signal?: AbortSignal): Promise<readonly string[]>;
   /** The admin kubeconfig, YAML. Secret. */
   kubeconfig(machine: MachineTarget, signal?: AbortSignal): Promise<string>;

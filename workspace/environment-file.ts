@@ -42,7 +42,10 @@ export async function writeFirstEnvironment(
   answers: FirstEnvironment,
 ): Promise<{ readonly file: string; readonly warnings: readonly Fault[] }> {
   const read = fileReader(root);
-  const text = firstEnvironment(answers, { schema: schemaPlace(root), base: read("environments/base.yaml") });
+  const text = firstEnvironment(
+    { ...answers, name },
+    { schema: schemaPlace(root), base: read("environments/base.yaml") },
+  );
   const file = `environments/${name}.yaml`;
   const { warnings } = parseEnvironment(name, (path) => (path === file ? text : read(path)));
   try {

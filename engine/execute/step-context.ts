@@ -103,7 +103,7 @@ export class StepContext {
     if (this.#unreachable.has(machine)) return this.#unreachable.get(machine);
     try {
       const errors = await this.machines.serviceErrors(this.target(machine), this.signal);
-      return errors.length === 0 ? undefined : errors.map((error) => `service ${error}`).join("; ");
+      return errors.length === 0 ? undefined : errors.join("; ");
     } catch (error) {
       // The wait has a reason of its own; a machine that cannot be asked adds nothing to it.
       const { code } = TalosError.from(error);

@@ -31,6 +31,7 @@ import {
   timestamp,
   updateObject,
 } from "./store.ts";
+import { refusePlainTimes, refuseUnconditional, refuseUnknownFields, refuseUntyped, validate } from "./validation.ts";
 
 export function createFrom(request: ObjectRequest, target: Target, input: NewObject): KubernetesObject {
   return commit(request, (cluster, moment) => created(cluster, request, target, input, moment));
@@ -38,8 +39,11 @@ export function createFrom(request: ObjectRequest, target: Target, input: NewObj
 
 function created(cluster: Cluster, request: ObjectRequest, target: Target, input: NewObject, moment: Moment): Change {
   const storage = storageName(target.resource);
+  refuseUnknownFields(request, input);
+  refusePlainTimes(input);
   const object = withAccess(admitted(cluster, target, named(input, moment)), moment);
   const { name } = object.metadata;
+  validate(target, object);
   if (getObject(cluster, storage, target.namespace, name) !== undefined) {
     throw new ApiError("AlreadyExists", `${storage} "${name}" already exists`, detailsOf(target.resource, name));
   }
@@ -101,6 +105,9 @@ function admitted(cluster: Cluster, { resource, namespace }: Target, object: New
 }
 
 export function replaceWith(request: ObjectRequest, target: Target, input: NewObject): KubernetesObject {
+  refuseUnknownFields(request, input);
+  refusePlainTimes(input);
+  if (target.subresource === undefined) refuseUnconditional(target, input);
   return commit(request, (cluster, moment) => {
     const known = storedIn(cluster, target);
     const expected = input.metadata.resourceVersion;
@@ -110,12 +117,25 @@ export function replaceWith(request: ObjectRequest, target: Target, input: NewOb
   });
 }
 
+const patchTypes = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+  "application/apply-patch+yaml",
+  "application/apply-patch+cbor",
+] as const;
+
 export function patchWith(
   request: ObjectRequest,
   target: Target,
   input: unknown,
 ): { readonly object: KubernetesObject; readonly created: boolean } {
   const applying = request.contentType.includes("apply-patch");
+  if (!patchTypes.some((type) => request.contentType.startsWith(type)))
+    throw new ApiError(
+      "UnsupportedMediaType",
+      `the body of the request was in an unknown format - accepted media types include: ${patchTypes.join(", ")}`,
+    );
   let isNew = false;
   const object = commit(request, (cluster, moment) => {
     const known = getObject(cluster, storageName(target.resource), target.namespace, target.name ?? "");
@@ -149,7 +169,9 @@ function applied(
   const writer = { manager, time: timestamp(moment.now) };
   const force = request.url.searchParams.get("force") === "true";
   const stated = admitted(cluster, target, { ...input, metadata: { ...input.metadata, name: target.name ?? "" } });
+  refuseUntyped(stated);
   if (known === undefined) {
+    validate(target, stated);
     const made = createObject(cluster, storageName(target.resource), withDefaults(stated), moment);
     const stored = addressed(storedIn(made, target), request.serviceSubnet);
     return put(made, target, applyConfiguration(stored, stated, writer, force));

@@ -58,7 +58,10 @@ describe("bringing a cluster up", () => {
     const events: ClusterEvent[] = [];
     const { world, apply } = lab(desired);
     world.sickVersions.add("v1.13.9");
-    world.serviceErrors.set("cp-1", ["etcd: Failed to run pre stage", "kubelet: Waiting for time sync"]);
+    world.serviceErrors.set("cp-1", [
+      "service etcd: Failed to run pre stage",
+      "service kubelet: Waiting for time sync",
+    ]);
     const said =
       "waiting for the node to become ready; service etcd: Failed to run pre stage; service kubelet: Waiting for time sync";
     await expect(apply(desired, { events: (event) => events.push(event) })).rejects.toMatchObject({

@@ -175,12 +175,15 @@ describe("trouble with machines, over real sockets", () => {
 
   test("that stays: where etcd cannot start, the error has the service's own words", async () => {
     const message = "Failed to run pre stage: failed to pull image: not found";
-    await trouble("cp-1", { kind: "service-fails", service: "etcd", message });
+    // What the service waits for may be a disk.
+    const volume = { kind: "volume-fails", volume: "EPHEMERAL", message: "no disk matches the selector" } as const;
+    await trouble("cp-1", { kind: "service-fails", service: "etcd", message }, volume);
     const desired = await lab.desired(["cp-1"]);
     const wished = { ...desired, endpoint: `https://${desired.machines[0]?.address}:6443` };
+    const errors = `volume EPHEMERAL: no disk matches the selector; service etcd: ${message}`;
     await expect(lab.apply(wished, { timeouts: { step: 4000, reachable: 60_000 } })).rejects.toMatchObject({
       node: "cp-1",
-      message: expect.stringContaining(`waiting for etcd to start; service etcd: ${message}`),
+      message: expect.stringContaining(`waiting for etcd to start; ${errors}`),
     });
     await trouble("cp-1");
     await lab.apply(wished);
