@@ -13,7 +13,9 @@ import {
 import { machinesOf } from "../model/index.ts";
 import { type Change, type Plan, planWith, reviewPlan } from "../review/index.ts";
 import { endsSoon } from "../talos/client-file.ts";
+import type { ClientFile } from "../talos/config/index.ts";
 import { TalosError } from "../talos/errors.ts";
+import { clientFileNames } from "./client-files.ts";
 import { environmentSpec } from "./cluster-spec.ts";
 import { deployWithoutTerraform, destroyWithoutTerraform, refuseUnplannable } from "./deploy.ts";
 import { absentMachines, isBegun, type MachineAddresses } from "./machines.ts";
@@ -31,23 +33,28 @@ export async function withDirectChange<T>(
 }
 
 async function plannedDeploy(workspace: Workspace, flags: PolicyFlags): Promise<PlannedChange> {
-  const { observed, desired, steps, missing, unseen } = await planDirectly(workspace, flags);
-  const changes = [
+  const direct = await planDirectly(workspace, flags);
+  const { desired, steps, missing, unseen } = direct;
+  const changed = [
     ...machineChanges(workspace, missing, "create"),
     ...machineChanges(
       workspace,
       desired.leaving.map(({ name }) => name),
       "delete",
     ),
-    ...(steps.length === 0 ? [] : [await clusterChange(workspace, { observed, desired, steps })]),
-    ...(await clientFileChanges(workspace, missing.length > 0)),
+    ...(steps.length === 0 ? [] : [await clusterChange(workspace, direct)]),
   ];
+  const present = await workspace.clientFiles.certificates();
+  const changes = [...changed, ...clientFileChanges(workspace, direct.staleFiles, present, changed.length > 0)];
   const shown = new Set(steps.filter(({ destructive }) => destructive).map(({ id }) => id));
   return {
     review: reviewPlan(withMembers(planWith(changes))),
     isEmpty: changes.length === 0,
     unseen: unseen.length === 0 ? undefined : unseen.map(({ name }) => name),
-    warnings: unseen.map(({ name, reason }) => `Could not observe ${name}: ${reason}`),
+    warnings: [
+      ...unseen.map(({ name, reason }) => `Could not observe ${name}: ${reason}`),
+      ...expiryWarnings(workspace, present),
+    ],
     apply: async (events: ProgressListener) => {
       const review = (next: readonly Step[]) => refuseMore(next, shown);
       const { changed } = await deployWithoutTerraform(workspace, events, { flags, review });
@@ -97,12 +104,14 @@ interface DirectPlan {
   readonly desired: DesiredCluster;
   readonly steps: readonly Step[];
   readonly missing: readonly string[];
+  /** Client files that a deploy writes. */
+  readonly staleFiles: readonly ClientFile[];
   readonly unseen: readonly { readonly name: string; readonly reason: string }[];
 }
 
 /** The engine's plan, with the steps of machines that do not exist yet: they will be in maintenance mode. */
 async function planDirectly(workspace: Workspace, flags: PolicyFlags): Promise<DirectPlan> {
-  const { environment, machines } = workspace;
+  const { environment, machines, clientFiles } = workspace;
   await refuseUnplannable(workspace);
   const addresses = await machines.find();
   const missing = absentMachines(environment, addresses);
@@ -111,7 +120,7 @@ async function planDirectly(workspace: Workspace, flags: PolicyFlags): Promise<D
     const desired = outlineOf(environmentSpec(environment, withNames(addresses, missing)));
     const nothing = { kind: "unreachable", reason: "the cluster does not exist yet" } as const;
     const steps = plan(desired, { machines: withMissing(desired, new Map()), kubernetes: nothing }, policy);
-    return { observed: undefined, desired, steps, missing, unseen: [] };
+    return { observed: undefined, desired, steps, missing, staleFiles: clientFileNames, unseen: [] };
   }
   const secrets = await workspace.secrets.forPlan();
   const leaving = await machines.surplus();
@@ -126,10 +135,13 @@ async function planDirectly(workspace: Workspace, flags: PolicyFlags): Promise<D
     const state = observed.machines.get(name)?.state;
     return state?.kind === "unreachable" || state?.kind === "foreign" ? [{ name, reason: state.reason }] : [];
   });
-  if (missing.length === 0) return { observed, desired: existing, steps: preview.steps, missing, unseen };
-  const desired = await workspace.desired(secrets, withNames(addresses, missing), { leaving });
-  const steps = plan(desired, { ...observed, machines: withMissing(desired, observed.machines) }, policy);
-  return { observed, desired, steps, missing, unseen };
+  const desired =
+    missing.length === 0 ? existing : await workspace.desired(secrets, withNames(addresses, missing), { leaving });
+  const steps =
+    missing.length === 0
+      ? preview.steps
+      : plan(desired, { ...observed, machines: withMissing(desired, observed.machines) }, policy);
+  return { observed, desired, steps, missing, staleFiles: await clientFiles.stale(desired, secrets), unseen };
 }
 
 /** A machine that does not exist yet has no address; its name stands in, because steps name machines only. */
@@ -240,13 +252,28 @@ async function configChangesOf(
 
 const withoutValues = (line: string) => line.replace(/: .* → .*?( \(reboots\))?$/, ": changed$1");
 
-/** Client files that a deploy writes: those that are not there, and those that are at their end. */
-async function clientFileChanges(workspace: Workspace, isNew: boolean): Promise<readonly Change[]> {
-  const { clientFiles, context } = workspace;
-  const found = await clientFiles.certificates();
-  const ending = found.filter(({ expiresAt }) => endsSoon(expiresAt, context.clock.now()));
-  const { kubeconfig, talosconfig } = clientFiles.paths;
-  const values = { kubeconfig_path: kubeconfig, talosconfig_path: talosconfig };
-  if (found.length < 2) return [change("talosmith_client_files", "client", "create", values)];
-  return ending.length === 0 && !isNew ? [] : [change("talosmith_client_files", "client", "update", values)];
+type PresentFiles = Awaited<ReturnType<Workspace["clientFiles"]["certificates"]>>;
+
+/**
+ * Client files that a deploy writes. One that is missing is no change of a cluster that has all it should: the plan of a
+ * fresh checkout is empty, and a deploy writes the file.
+ */
+function clientFileChanges(
+  { clientFiles: { paths } }: Workspace,
+  stale: readonly ClientFile[],
+  present: PresentFiles,
+  clusterChanges: boolean,
+): readonly Change[] {
+  const names = stale.filter((name) => clusterChanges || present.some((file) => file.name === name));
+  if (names.length === 0) return [];
+  const values = Object.fromEntries(names.map((name) => [`${name}_path`, paths[name]]));
+  return [change("talosmith_client_files", "client", present.length === 0 ? "create" : "update", values)];
+}
+
+function expiryWarnings({ clientFiles: { paths }, context }: Workspace, present: PresentFiles): readonly string[] {
+  return present
+    .filter(({ expiresAt }) => endsSoon(expiresAt, context.clock.now()))
+    .map(
+      ({ name, expiresAt }) => `${paths[name]} is valid until ${expiresAt.toISOString()}: the next deploy renews it.`,
+    );
 }

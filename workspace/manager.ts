@@ -29,8 +29,13 @@ export async function managerOf(workspace: Workspace, { withoutTerraform }: Mana
   }
   if (await workspace.machines.has()) return { kind: "talosmith", isNew: false };
   return binary === undefined || withoutTerraform
-    ? { kind: "talosmith", isNew: true }
+    ? { kind: "talosmith", isNew: !(await hasExistingMachines(workspace)) }
     : { kind: "terraform", binary, isNew: true };
+}
+
+/** A pod has no record of the machines of kind metal. That they have a cluster is known by its secrets. */
+async function hasExistingMachines({ environment, secrets }: Workspace): Promise<boolean> {
+  return environment.kind === "metal" && (await secrets.find()) !== undefined;
 }
 
 /** Of a state elsewhere nothing is known before terraform has asked for it. */

@@ -43,6 +43,13 @@ export async function openManager(
   return manager;
 }
 
+/** The same where only an existing cluster can be changed: nothing new is begun with Terraform. */
+export async function openExistingManager(workspace: Workspace, context: CommandContext): Promise<Manager> {
+  const manager = await managerOf(workspace, { withoutTerraform: true });
+  if (!manager.isNew) context.stderr.write(`${managerLine(workspace, manager)}\n`);
+  return manager;
+}
+
 /** Plans, and shows on a terminal that it does. */
 export async function planned<T>(
   workspace: Workspace,

@@ -17,7 +17,7 @@ import { openWorkspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, question } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { table } from "../output/table.ts";
-import { deployThrough, openManager } from "./change.ts";
+import { deployThrough, openExistingManager } from "./change.ts";
 import { showPlan } from "./plan.ts";
 
 export interface UpgradeFlags extends ApprovalFlags {
@@ -110,7 +110,7 @@ export async function applyEdit({ root, name, texts, flags, context }: Edit): Pr
   }
   const before = openWorkspace(name, context);
   await clearAbandonedState(before);
-  const manager = await openManager(before, {}, context);
+  const manager = await openExistingManager(before, context);
   if (manager.isNew) throw notDeployed(name, "there is nothing to change");
   await withTexts(root, texts, async (keep) => {
     const workspace = openWorkspace(name, context, { existing: false });

@@ -102,7 +102,7 @@ describe("rotate-ca", () => {
     const before = readFileSync(at("generated/tiny/secrets.yaml"), "utf8");
     const { stdout, exitCode } = await talosmith(["rotate-ca", "tiny"]);
     expect(exitCode).toBe(0);
-    expect(stdout.split("\n").filter((line) => /^\d\. |change the config/.test(line))).toEqual([
+    expect(stdout.split("\n").filter((line) => /^\d\. |apply config/.test(line))).toEqual([
       "1. All machines accept the new CAs beside the old ones:",
       "- apply config to tiny-cp-1 without a reboot",
       "- apply config to tiny-w-1 without a reboot",
