@@ -15,6 +15,7 @@ import { type Change, type Plan, planWith, reviewPlan } from "../review/index.ts
 import { endsSoon } from "../talos/client-file.ts";
 import type { ClientFile } from "../talos/config/index.ts";
 import { TalosError } from "../talos/errors.ts";
+import { given } from "../talos/given.ts";
 import { clientFileNames } from "./client-files.ts";
 import { environmentSpec } from "./cluster-spec.ts";
 import { deployWithoutTerraform, destroyWithoutTerraform, refuseUnplannable } from "./deploy.ts";
@@ -85,7 +86,16 @@ async function plannedDestroy(workspace: Workspace): Promise<PlannedChange> {
     found.map((machine) => machine.name),
     "delete",
   );
-  const changes = [...(exists ? [cluster] : []), ...gone];
+  const files = await workspace.clientFiles.certificates();
+  const changes = [
+    ...(exists ? [cluster] : []),
+    ...gone,
+    ...fileChanges(
+      workspace,
+      files.map((file) => file.name),
+      "delete",
+    ),
+  ];
   return {
     review: reviewPlan(withMembers(planWith(changes))),
     // Files may still be there when the machines are not.
@@ -212,8 +222,16 @@ async function clusterChange(
   return { ...change("talosmith_cluster", name, "update", after), before };
 }
 
-function membersOf(machines: readonly { readonly name: string; readonly role: string }[]): Values {
-  return Object.fromEntries(machines.map(({ name, role }) => [name, { role, member_id: name }]));
+interface Member {
+  readonly name: string;
+  readonly role: string;
+  readonly fingerprint?: string | undefined;
+}
+
+function membersOf(machines: readonly Member[]): Values {
+  return Object.fromEntries(
+    machines.map(({ name, role, fingerprint }) => [name, { role, member_id: name, ...given({ fingerprint }) }]),
+  );
 }
 
 const isConfigured = ({ state }: ObservedMachine) => state.kind === "configured";
@@ -259,15 +277,23 @@ type PresentFiles = Awaited<ReturnType<Workspace["clientFiles"]["certificates"]>
  * fresh checkout is empty, and a deploy writes the file.
  */
 function clientFileChanges(
-  { clientFiles: { paths } }: Workspace,
+  workspace: Workspace,
   stale: readonly ClientFile[],
   present: PresentFiles,
   clusterChanges: boolean,
 ): readonly Change[] {
   const names = stale.filter((name) => clusterChanges || present.some((file) => file.name === name));
+  return fileChanges(workspace, names, present.length === 0 ? "create" : "update");
+}
+
+function fileChanges(
+  { clientFiles: { paths } }: Workspace,
+  names: readonly ClientFile[],
+  action: "create" | "update" | "delete",
+): readonly Change[] {
   if (names.length === 0) return [];
   const values = Object.fromEntries(names.map((name) => [`${name}_path`, paths[name]]));
-  return [change("talosmith_client_files", "client", present.length === 0 ? "create" : "update", values)];
+  return [change("talosmith_client_files", "client", action, values)];
 }
 
 function expiryWarnings({ clientFiles: { paths }, context }: Workspace, present: PresentFiles): readonly string[] {

@@ -46,9 +46,9 @@ async function hasEmptyState({ root, environment: { name, backend } }: Workspace
 function terraformMissing({ environment: { name, kind, joins } }: Workspace): TalosError {
   const why =
     !runsWithoutTerraform(kind) || joins !== undefined
-      ? `machines of kind ${kind} are created by terraform or tofu`
+      ? `machines of kind ${kind} are created through Terraform`
       : "it is managed by Terraform";
-  return new TalosError("failed-precondition", `${name}: ${why}, but neither is on the PATH`, {
+  return new TalosError("failed-precondition", `${name}: ${why}, but neither terraform nor tofu is on the PATH`, {
     hint: "Install terraform or tofu, or set TERRAFORM_BINARY_NAME to its path.",
   });
 }

@@ -128,7 +128,9 @@ describe("the commands that upgrade", () => {
     const refused = await talosmith(...words, "--yes");
     const dry = await talosmith(...words, "--dry-run");
     for (const { stderr, exitCode } of [refused, dry]) {
-      expect(stderr).toContain("Error: other: it is managed by Terraform, but neither is on the PATH\n");
+      expect(stderr).toContain(
+        "Error: other: it is managed by Terraform, but neither terraform nor tofu is on the PATH\n",
+      );
       expect(exitCode).toBe(1);
     }
     expect(readFileSync(join(root, "environments/other.yaml"), "utf8")).toContain("1.35.1");
