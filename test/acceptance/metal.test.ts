@@ -25,15 +25,15 @@ const registrations = [
   registerStatus,
   registerUp,
 ];
-const doors = everything ? (["terraform", "tofu", "helper"] as const) : (["helper"] as const);
+const managers = everything ? (["terraform", "tofu", "talosmith"] as const) : (["talosmith"] as const);
 
 /** Machines of a simulator that the project knows nothing of: all it has are their addresses. */
-describe.each(doors)("a metal environment through %s", (door) => {
-  const binary = door === "helper" ? undefined : findProgram(door);
-  const missing = door !== "helper" && binary === undefined;
+describe.each(managers)("a metal environment through %s", (manager) => {
+  const binary = manager === "talosmith" ? undefined : findProgram(manager);
+  const missing = manager !== "talosmith" && binary === undefined;
   const elsewhere = mkdtempSync(join(tmpdir(), "talosmith-rack-"));
   const root = mkdtempSync(join(tmpdir(), "talosmith-metal-"));
-  const path = programFolder({ node: findProgram("node"), ...(binary === undefined ? {} : { [door]: binary }) });
+  const path = programFolder({ node: findProgram("node"), ...(binary === undefined ? {} : { [manager]: binary }) });
   const talosconfig = join(root, "generated/rack/talosconfig");
   const boxes = new Map<string, SimulatedMachine>();
 

@@ -47,6 +47,26 @@ describe("the commands that upgrade", () => {
     rmSync(root, { recursive: true, force: true });
   });
 
+  test("without talos or k8s, the versions there are and the commands for them are shown, and nothing is changed", async () => {
+    const { stdout, stderr, exitCode } = await talosmith("upgrade", "tiny");
+    const lines = stdout.split("\n").map((line) => line.split(/ {2,}/));
+    expect(lines[0]).toEqual(["PRODUCT", "VERSION", "UPGRADES"]);
+    const [talos, kubernetes] = [lines[1]?.[2]?.split(", ") ?? [], lines[2]?.[2]?.split(", ") ?? []];
+    expect(lines.slice(1, 3)).toEqual([
+      ["Talos", "v1.12.11", talos.join(", ")],
+      ["Kubernetes", "1.35.1", kubernetes.join(", ")],
+    ]);
+    expect(talos).toContain("v1.13.9");
+    // None that is older, and none that this Talos does not run.
+    expect([...talos, ...kubernetes].filter((version) => /^v?1\.(1[0-1]|3[0-4]|3[67])\./.test(version))).toEqual([]);
+    expect(stderr.trimEnd().split("\n")).toEqual([
+      ...talos.map((version) => `talosmith upgrade talos tiny --to ${version}`),
+      ...kubernetes.map((version) => `talosmith upgrade k8s tiny --to ${version}`),
+    ]);
+    expect(exitCode).toBe(0);
+    expect(readFileSync(base, "utf8")).toContain("v1.12.11");
+  });
+
   test("a dry run shows the file's change, who shares it, and the steps, and changes nothing", async () => {
     const { stdout, stderr, exitCode } = await talosmith("upgrade", "talos", "tiny", "--to", "v1.13.9", "--dry-run");
     expect(stderr).toContain("environments/base.yaml: talosVersion v1.12.11 → v1.13.9");
