@@ -90,8 +90,8 @@ export async function deployThrough(run: DeployRun): Promise<void> {
   if (!flags.json) await printDeployed(run, applied);
 }
 
-/** Undefined when it was declined. */
-async function applyPlanned(change: PlannedChange, run: DeployRun): Promise<Applied | undefined> {
+/** Shows a plan, asks, and applies it. Undefined when it was declined. */
+export async function applyPlanned(change: PlannedChange, run: DeployRun): Promise<Applied | undefined> {
   const { workspace, manager, flags, context, begun } = run;
   const { name, environment } = workspace;
   const progress = { json: flags.json, title: name };

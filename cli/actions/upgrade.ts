@@ -121,7 +121,7 @@ export async function applyEdit({ root, name, texts, flags, context }: Edit): Pr
 }
 
 /** What changes in the files, and what follows from it that was not asked for. */
-function consequences(root: string, field: VersionField, change: VersionChange): string[] {
+export function consequences(root: string, field: VersionField, change: VersionChange): string[] {
   const { before, after, file, texts, images } = change;
   if (texts.size === 0) return [`${file} has ${field} ${after.cluster[field]} already.`];
   const lines = [`${file}: ${field} ${before.cluster[field]} → ${after.cluster[field]}`];

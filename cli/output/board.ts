@@ -46,15 +46,16 @@ export class Board {
   }
 
   note({ type, message, machine, step, steps = [] }: ToldEvent, now: number): void {
-    if (type === "warning") return;
+    // Nothing goes on because machines were observed.
+    if (type === "warning" || type === "observed") return;
     for (const { id, machine: of } of steps) this.#plan(id, of, now);
     if (type === "planned") return;
     const row = machine === undefined ? this.#cluster : this.#rowOf(machine, now);
     if (type === "step-started" && step !== undefined) this.#plan(step.id, machine, now);
     if (type === "step-finished" && step !== undefined) this.#finish(step.id, row);
-    const isDone = type === "healthy" || (type === "step-finished" && row.open.size === 0 && row !== this.#cluster);
+    const isDone = type === "healthy" || (type === "step-finished" && row.open.size === 0);
     row.state = type === "step-failed" ? "failed" : isDone ? "done" : "active";
-    const text = isDone && type !== "healthy" ? "done" : oneLine(message);
+    const text = isDone && row !== this.#cluster ? "done" : oneLine(message);
     if (row.text !== text) row.since = now;
     row.text = text;
   }
