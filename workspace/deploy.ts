@@ -110,7 +110,7 @@ export async function deployedDirectly(workspace: Workspace): Promise<Omit<Deplo
     environment: workspace.name,
     talosVersion: desired.talosVersion.toString(),
     kubernetesVersion: desired.kubernetesVersion,
-    machines: desired.machines,
+    machines: desired.machines.map(({ name, role, address }) => ({ name, role, address })),
     endpoint: desired.endpoint,
     kubeconfigPath: kubeconfig,
     talosconfigPath: talosconfig,

@@ -43,6 +43,13 @@ export async function openManager(
   return manager;
 }
 
+/** The same where only an existing cluster can be changed: nothing new is begun with Terraform. */
+export async function openExistingManager(workspace: Workspace, context: CommandContext): Promise<Manager> {
+  const manager = await managerOf(workspace, { withoutTerraform: true });
+  if (!manager.isNew) context.stderr.write(`${managerLine(workspace, manager)}\n`);
+  return manager;
+}
+
 /** Plans, and shows on a terminal that it does. */
 export async function planned<T>(
   workspace: Workspace,
@@ -84,8 +91,8 @@ export async function deployThrough(run: DeployRun): Promise<boolean> {
   return true;
 }
 
-/** Undefined when it was declined. */
-async function applyPlanned(change: PlannedChange, run: DeployRun): Promise<Applied | undefined> {
+/** Shows a plan, asks, and applies it. Undefined when it was declined. */
+export async function applyPlanned(change: PlannedChange, run: DeployRun): Promise<Applied | undefined> {
   const { workspace, manager, flags, context, begun } = run;
   const { name, environment } = workspace;
   const progress = { json: flags.json, title: name };

@@ -2,17 +2,16 @@
 import { TalosError } from "../../talos/errors.ts";
 import { refuseProtected, whatStays } from "../../workspace/deploy.ts";
 import { removeRecord } from "../../workspace/machine-record.ts";
-import { type Manager, managerOf } from "../../workspace/manager.ts";
 import { type PlannedChange, planText } from "../../workspace/planned-change.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { removeStack } from "../../workspace/terraform/prepare-stack.ts";
-import { ownedByTerraform, readState, removeState, stateFile } from "../../workspace/terraform/state-file.ts";
+import { readState, removeState, stateFile } from "../../workspace/terraform/state-file.ts";
 import { removeFromUserKubeconfig } from "../../workspace/user-kubeconfig.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approvedFor } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { type ProgressOptions, withProgress } from "../output/progress.ts";
-import { openManager, planned, printWarnings, style } from "./change.ts";
+import { openExistingManager, planned, printWarnings, style } from "./change.ts";
 
 type DestroyFlags = ApprovalFlags & ProgressOptions;
 
@@ -25,7 +24,7 @@ export async function destroy(name: string, flags: DestroyFlags, context: Comman
   if (environment.backend.kind === "local") await readState(stateFile(root, name));
   if (environment.kind === "simulated" && (await workspace.secrets.find()) === undefined)
     return forgetSimulated(workspace);
-  const manager = await destroyerOf(workspace, context);
+  const manager = await openExistingManager(workspace, context);
   const kubeconfig = await workspace.clientFiles.kubeconfig();
   const done = await planned(workspace, manager, { intent: "destroy" }, context, (change) =>
     destroyPlanned(change, workspace, flags, context),
@@ -46,13 +45,6 @@ async function forgetContext(kubeconfig: string, context: CommandContext): Promi
   }
 }
 
-/** What is left of a cluster that was never begun needs no Terraform, unless only Terraform can know of it. */
-async function destroyerOf(workspace: Workspace, context: CommandContext): Promise<Manager> {
-  if ((await ownedByTerraform(workspace)) || (await workspace.machines.has()))
-    return openManager(workspace, {}, context);
-  return managerOf(workspace, { withoutTerraform: true });
-}
-
 /** False when it was declined. */
 async function destroyPlanned(
   change: PlannedChange,
@@ -62,7 +54,8 @@ async function destroyPlanned(
 ): Promise<boolean> {
   if (change.isEmpty) return true;
   printWarnings(change, context);
-  if (!json) context.stderr.write(`\n${planText(change, style)}\n`);
+  const text = planText(change, style);
+  if (!json && text !== "") context.stderr.write(`\n${text}\n`);
   const question = `Destroy everything in ${name}? This cannot be undone.`;
   if (!(await approvedFor(environment, question, { yes }, context))) return false;
   await withProgress(context, { json, title: name }, (events) => change.apply(events));

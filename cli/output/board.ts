@@ -46,9 +46,10 @@ export class Board {
   }
 
   note({ type, message, machine, step, steps = [] }: ToldEvent, now: number): void {
-    if (type === "warning") return;
+    // Nothing goes on because machines were observed.
+    if (type === "warning" || type === "observed") return;
     for (const { id, machine: of } of steps) this.#plan(id, of, now);
-    if (type === "planned" || type === "observed") return;
+    if (type === "planned") return;
     const row = machine === undefined ? this.#cluster : this.#rowOf(machine, now);
     if (type === "step-started" && step !== undefined) this.#plan(step.id, machine, now);
     if (type === "step-finished" && step !== undefined) this.#finish(step.id, row);

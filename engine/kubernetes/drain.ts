@@ -23,7 +23,7 @@ export async function drainNode(
   const obstacles = await Promise.all(pods.map((pod) => sendAway(api, pod, how, signal)));
   const blocked = obstacles.filter((obstacle) => obstacle !== undefined);
   if (pods.length === 0) return undefined;
-  return blocked[0] ?? `${pods.length} ${pods.length === 1 ? "pod is" : "pods are"} on the way out`;
+  return blocked[0] ?? `waiting for ${pods.length} ${pods.length === 1 ? "pod" : "pods"} to terminate`;
 }
 
 /** A person's cordon, or its end: our mark has no part in the one and goes with the other. */

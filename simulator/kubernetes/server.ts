@@ -83,8 +83,10 @@ function sendHealth(response: Http2ServerResponse, url: URL, ready: boolean): vo
 }
 
 function fail(response: Http2ServerResponse, error: unknown): void {
-  if (error instanceof UnknownPath && !response.headersSent)
-    return send(response, 404, "text/plain; charset=utf-8", "404 page not found\n");
+  if (error instanceof UnknownPath && !response.headersSent) {
+    send(response, 404, "text/plain; charset=utf-8", "404 page not found\n");
+    return;
+  }
   const known =
     error instanceof ApiError
       ? error

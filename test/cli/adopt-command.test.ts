@@ -120,7 +120,7 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
       expect(statSync(at(file)).mode & 0o777).toBe(0o600);
     expect(await talosmith("plan", "taken")).toMatchObject({
       stdout: "Nothing to change.\n",
-      stderr: expect.stringContaining("`deploy` would take it into a state of terraform"),
+      stderr: expect.stringContaining("taken is managed without Terraform.\n"),
     });
     const up = await talosmith("up", "taken", "--json");
     expect(up.exitCode, up.stderr).toBe(0);

@@ -8,9 +8,11 @@ import { registerAddon } from "../../cli/commands/addon.ts";
 import { registerBackup } from "../../cli/commands/backup.ts";
 import { registerHealth, registerStatus } from "../../cli/commands/inspect.ts";
 import {
+  registerDestroy,
   registerPlan,
   registerRestore,
   registerRotateCa,
+  registerScale,
   registerUp,
   registerUpgrade,
 } from "../../cli/commands/lifecycle.ts";
@@ -30,6 +32,8 @@ import { kubernetesGet } from "../support/kubernetes-get.ts";
 
 const registrations = [
   registerUp,
+  registerDestroy,
+  registerScale,
   registerPlan,
   registerUpgrade,
   registerRotateCa,
@@ -198,7 +202,10 @@ describe("the commands for day two", () => {
       "upgrade talos tiny --to v1.14.0",
       "rotate-ca tiny --dry-run=false --yes",
       "restore tiny --from latest --discard-data --yes",
+      "scale tiny cp --to 3 --dry-run",
+      "scale tiny cp --to 3",
       "down tiny --yes",
+      "destroy tiny --yes",
     ])("%s changes nothing", async (command) => {
       const before = files();
       const { stdout, stderr, exitCode } = await talosmith(...command.split(" "));

@@ -162,7 +162,7 @@ describe("draining a node", () => {
       if (path.startsWith("/api/v1/pods?")) return [200, { items: pods }];
       return method === "POST" ? [201, {}] : [404, {}];
     };
-    expect(await api.kubernetes.drain("w-1", "evict")).toBe("1 pod is on the way out");
+    expect(await api.kubernetes.drain("w-1", "evict")).toBe("waiting for 1 pod to terminate");
     const changes = api.calls.filter(({ method }) => method !== "GET");
     expect(changes).toMatchObject([
       {

@@ -33,7 +33,7 @@ export function worldKubernetes(world: World): Kubernetes {
       if (world.stubborn.has(name) && how === "evict") return `a disruption budget keeps pod default/${name}`;
       const machine = world.machine(name);
       machine.pods = Math.max(0, machine.pods - 1);
-      return machine.pods === 0 ? undefined : `${machine.pods} pods are on the way out`;
+      return machine.pods === 0 ? undefined : `waiting for ${machine.pods} pods to terminate`;
     },
     async setSchedulable(name, schedulable) {
       const { node } = world.machine(name);

@@ -54,6 +54,17 @@ describe("the board of a run", () => {
     expect(board.waiting(9000)).toEqual([]);
   });
 
+  test("shows what was done last for the whole cluster, and nothing because machines were observed", () => {
+    const board = new Board("lab", 0);
+    board.note(event("observed", "observed 2 machines"), 0);
+    expect(board.lines(5000, frame)).toEqual(["lab  5 s"]);
+    expect(board.waiting(5000)).toEqual([]);
+    board.note(event("step-finished", "create client files", { step: { id: "client-files" } }), 0);
+    expect(board.lines(5000, frame).at(-1)).toBe("  ✓ cluster  create client files");
+    board.note(event("waiting", "waiting for etcd to be healthy"), 5000);
+    expect(board.lines(5000, frame).at(-1)).toBe("  ⠋ cluster  waiting for etcd to be healthy");
+  });
+
   test("marks a machine whose step failed", () => {
     const board = new Board("lab", 0);
     board.note(event("step-failed", "no disk\nat all", { machine: "w-1" }), 0);
