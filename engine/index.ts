@@ -67,7 +67,7 @@ export { readsUserData } from "./plan/first-contact.ts";
 export { immutableFindings } from "./plan/immutable.ts";
 export { plan, planDestroy } from "./plan/plan.ts";
 export { preflight, refuseErrors } from "./plan/preflight.ts";
-export { type Preview, previewCluster, refusals } from "./plan/preview.ts";
+export { type Preview, previewCluster, recordedOwner, refusals } from "./plan/preview.ts";
 export { refuseDestroy } from "./plan/protection.ts";
 export { type EtcdView, etcdView, quorumOf } from "./plan/quorum.ts";
 export { desiredCluster, outlineOf, type Renderable, Rendering } from "./plan/rendering.ts";

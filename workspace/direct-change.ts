@@ -15,7 +15,7 @@ import { type Change, type Plan, planWith, reviewPlan } from "../review/index.ts
 import { endsSoon } from "../talos/client-file.ts";
 import { TalosError } from "../talos/errors.ts";
 import { environmentSpec } from "./cluster-spec.ts";
-import { deployWithoutTerraform, destroyWithoutTerraform, refuseUnplannable } from "./deploy.ts";
+import { deployWithoutTerraform, destroyOptions, destroyWithoutTerraform, refuseUnplannable } from "./deploy.ts";
 import { absentMachines, isBegun, type MachineAddresses } from "./machines.ts";
 import type { ChangeOptions, PlannedChange, ProgressListener } from "./planned-change.ts";
 import type { PolicyFlags } from "./rollout.ts";
@@ -70,7 +70,9 @@ async function plannedDestroy(workspace: Workspace): Promise<PlannedChange> {
   const addresses = await machines.find();
   const planned = [...machinesOf(environment), ...(await machines.surplus())];
   const found = planned.filter(({ name }) => addresses.has(name));
-  const exists = (await workspace.secrets.find()) !== undefined && isBegun(environment, addresses);
+  const options = await destroyOptions(workspace);
+  // Throws where another state has the cluster.
+  if (options !== undefined) await previewCluster(options);
   const { name } = environment.cluster;
   const cluster = change("talosmith_cluster", name, "delete", { name, machines: membersOf(found) });
   const gone = machineChanges(
@@ -78,7 +80,7 @@ async function plannedDestroy(workspace: Workspace): Promise<PlannedChange> {
     found.map((machine) => machine.name),
     "delete",
   );
-  const changes = [...(exists ? [cluster] : []), ...gone];
+  const changes = [...(options === undefined ? [] : [cluster]), ...gone];
   return {
     review: reviewPlan(withMembers(planWith(changes))),
     // Files may still be there when the machines are not.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import pc from "picocolors";
-import { awaitHealthy } from "../../engine/index.ts";
 import type { Style } from "../../review/index.ts";
 import { findingLine } from "../../review/index.ts";
 import { given } from "../../talos/given.ts";
@@ -85,25 +84,14 @@ export async function deployThrough(run: DeployRun): Promise<void> {
 
 /** Undefined when it was declined. */
 async function applyPlanned(change: PlannedChange, run: DeployRun): Promise<Applied | undefined> {
-  const { workspace, manager, flags, context, begun } = run;
+  const { workspace, flags, context, begun } = run;
   const { name, environment } = workspace;
-  const progress = { json: flags.json, title: name };
-  if (change.isEmpty && manager.kind === "terraform") {
-    printWarnings(change, context);
-    begun?.();
-    // Terraform compares nothing of health, and the health of the cluster that workers join is its own deploy's matter.
-    if (change.unseen === undefined && environment.joins === undefined)
-      await withProgress(context, progress, async (events) =>
-        awaitHealthy({ ...(await workspace.engineOptions()), events }),
-      );
-    return { changed: false, unseen: change.unseen };
-  }
   showPlanned(change, workspace, flags, context);
   const answer = isDangerous(change) ? name : "yes";
   const approval = { yes: flags.yes || environment.kind === "simulated" || change.isEmpty };
   if (!(await approved(`Apply these changes to ${name}?`, answer, approval, context))) return undefined;
   begun?.();
-  return withProgress(context, progress, (events) => change.apply(events));
+  return withProgress(context, { json: flags.json, title: name }, (events) => change.apply(events));
 }
 
 /** The whole plan for those who are asked; with --yes what may hurt, and how much it is. */
