@@ -27,10 +27,16 @@ export async function managerOf(workspace: Workspace, { withoutTerraform }: Mana
     if (binary === undefined) throw terraformMissing(workspace);
     return { kind: "terraform", binary, isNew: await hasEmptyState(workspace) };
   }
-  if (await workspace.machines.has()) return { kind: "talosmith", isNew: false };
+  if ((await workspace.machines.has()) || (await runsUnrecorded(workspace))) return { kind: "talosmith", isNew: false };
   return binary === undefined || withoutTerraform
     ? { kind: "talosmith", isNew: true }
     : { kind: "terraform", binary, isNew: true };
+}
+
+/** A pod has the secrets of its metal cluster, and no record of the machines: they have their configs already. */
+async function runsUnrecorded({ environment, secrets, machines }: Workspace): Promise<boolean> {
+  if (environment.kind !== "metal" || (await secrets.find()) === undefined) return false;
+  return (await machines.configured({ unreachable: false })).length > 0;
 }
 
 /** Of a state elsewhere nothing is known before terraform has asked for it. */

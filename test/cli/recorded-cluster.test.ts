@@ -159,13 +159,15 @@ describe("a cluster on machines that Terraform made", () => {
     });
   });
 
-  test("is looked at by the operator, which leaves it to Terraform", async () => {
+  test("is observed by the operator, and not repaired where terraform is missing", async () => {
     const context = testContext({ cwd: root, env: { PATH: "/nowhere" }, clock: systemClock });
     const site = openWatchedProject(root, ["lab"], context);
     const look = await site.observe(site.load("lab"), context.signal);
     expect(look.machines.map(({ name }) => name)).toEqual(["cp-1"]);
     expect(look.observed.machines.get("cp-1")?.state.kind).toBe("configured");
-    expect(look.obstacle).toBe("it belongs to Terraform: talosmith deploy lab");
+    expect(look.obstacle).toBe(
+      "lab: machines of kind libvirt are created by terraform or tofu, but neither is on the PATH",
+    );
   });
 
   test("is read-only in the web console where terraform is missing, but for work on single machines", async () => {
