@@ -70,7 +70,7 @@ export { imageFindings } from "./plan/image-findings.ts";
 export { immutableFindings } from "./plan/immutable.ts";
 export { plan, planDestroy } from "./plan/plan.ts";
 export { preflight, refuseErrors, versionConflicts } from "./plan/preflight.ts";
-export { type Preview, previewCluster, refusals } from "./plan/preview.ts";
+export { type Preview, previewCluster, recordedOwner, refusals } from "./plan/preview.ts";
 export { refuseDestroy } from "./plan/protection.ts";
 export { type EtcdView, etcdView, quorumOf } from "./plan/quorum.ts";
 export { desiredCluster, outlineOf, type Renderable, Rendering } from "./plan/rendering.ts";

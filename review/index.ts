@@ -6,4 +6,5 @@ export { type Change, type Finding, type Level, type Plan, parsePlan, planWith }
 export { isMachine, type Review, reaches, reviewPlan } from "./review.ts";
 export { placeholderTitle } from "./rules/resources.ts";
 export { planOfStack } from "./stack.ts";
-export { findingLine, renderText, type Style } from "./text.ts";
+export { losesData, stepsOf } from "./step-groups.ts";
+export { findingLine, infrastructureLine, renderText, type Style } from "./text.ts";

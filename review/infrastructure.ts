@@ -8,6 +8,8 @@ export interface InfrastructureChange {
   /** Such as "create 2 machines" or "change aws_lb". */
   readonly what: string;
   readonly names: readonly string[];
+  /** Machines go, and what is on their disks. */
+  readonly losesData: boolean;
 }
 
 const verbs: Readonly<Record<Action, string>> = {
@@ -40,5 +42,6 @@ export function infrastructureChanges({ resources }: Pick<Review, "resources">):
   return inOrder.map(({ action, kind, names }) => ({
     what: `${verbs[action]} ${names.length === 1 ? kind : `${names.length} ${kind === "machine" ? "machines" : kind}`}`,
     names,
+    losesData: kind === "machine" && (action === "delete" || action === "replace"),
   }));
 }

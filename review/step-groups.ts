@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { ClusterChange } from "./cluster-change.ts";
 
 /** What one machine, or several that get the same, go through without a pause. */
 export interface StepGroup {
@@ -49,11 +50,24 @@ export function groupSteps(sentences: readonly string[], machines: readonly stri
   return groups;
 }
 
+/** The provider numbers the steps of its plans. */
+const withoutNumber = (sentence: string) => sentence.replace(/^\d+\. /, "");
+
+/** The sentences of a cluster's steps; undefined while they depend on something that does not exist yet. */
+export function stepsOf({ steps }: Pick<ClusterChange, "steps">): readonly string[] | undefined {
+  return steps?.map(withoutNumber);
+}
+
+/** Whether data is lost for good by a step with this sentence. */
+export function losesData(sentence: string): boolean {
+  return /^(?:wipe|remove|delete) /.test(sentence);
+}
+
 /** Steps of one machine that follow each other. */
 function runsOf(sentences: readonly string[], names: readonly string[]): readonly Run[] {
   const runs: Run[] = [];
   for (const numbered of sentences) {
-    const sentence = numbered.replace(/^\d+\. /, "");
+    const sentence = withoutNumber(numbered);
     const machine = names.find((name) => mention(name).test(sentence));
     const last = runs.at(-1);
     if (last !== undefined && machine !== undefined && last.machine === machine) last.sentences.push(sentence);

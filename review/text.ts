@@ -39,7 +39,7 @@ function section(title: string, lines: readonly string[], style: Style): readonl
   return lines.length === 0 ? [] : [style.title(title), ...lines.map((line) => `  ${line}`)];
 }
 
-function infrastructureLine({ what, names }: InfrastructureChange): string {
+export function infrastructureLine({ what, names }: Pick<InfrastructureChange, "what" | "names">): string {
   return `${what}: ${listed(names)}`;
 }
 

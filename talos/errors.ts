@@ -52,7 +52,9 @@ export class TalosError extends Error {
 
   /** Message and hint, where both stand in one text. */
   get text(): string {
-    return this.hint === undefined ? this.message : `${this.message} ${this.hint}`;
+    if (this.hint === undefined) return this.message;
+    const message = this.message.trimEnd();
+    return `${message}${/[.!?:]$/.test(message) ? "" : "."} ${this.hint}`;
   }
 
   static from(error: unknown): TalosError {

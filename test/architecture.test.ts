@@ -81,7 +81,7 @@ const rules: Readonly<Record<string, readonly string[]>> = {
     "simulator/control",
   ],
   "workspace/synthesize": ["workspace/synthesize", "constructs", "provider/package", "talos", "model"],
-  watch: ["watch", "workspace", "talos", "model", "engine"],
+  watch: ["watch", "workspace", "review", "talos", "model", "engine"],
   "main.ts": ["workspace/synthesize"],
   "web/shared": ["web/shared"],
   "web/client": ["web/client", "web/shared"],

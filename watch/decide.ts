@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isRollback, type Step } from "../engine/index.ts";
+import { losesData, type Review, stepsOf } from "../review/index.ts";
 import { listed } from "./findings.ts";
 import { allBehindGates, type ClusterObservation, endingFiles } from "./observe-cluster.ts";
 
@@ -10,6 +11,8 @@ export type Verdict =
   | { readonly kind: "report"; readonly reason: string }
   /** A repair has failed a moment ago. */
   | { readonly kind: "later" }
+  /** Nothing differs on the machines; Terraform is asked whether its plan has changes, such as those of the file. */
+  | { readonly kind: "plan" }
   | { readonly kind: "repair" };
 
 interface Circumstances {
@@ -17,23 +20,26 @@ interface Circumstances {
   readonly allowed: boolean;
   /** How long a repair that has failed still has to wait, in milliseconds: not a time of day, which may be set. @default 0 */
   readonly rest?: number;
+  /** Whether Terraform, where it manages the cluster, is to plan now. @default false */
+  readonly planDue?: boolean;
   /** The time of day, in milliseconds. */
   readonly now: number;
 }
 
 /** Pure: whether a difference is repaired now, later, or by a person. */
-export function verdictOn(look: ClusterObservation, { allowed, rest = 0, now }: Circumstances): Verdict {
-  if (look.steps.length === 0 && endingFiles(look, new Date(now)).length === 0) return { kind: "nothing" };
+export function verdictOn(look: ClusterObservation, circumstances: Circumstances): Verdict {
+  const { allowed, rest = 0, now, planDue = false } = circumstances;
+  const away = unreachableIn(look);
+  if (look.steps.length === 0 && endingFiles(look, new Date(now)).length === 0) {
+    const mayPlan = allowed && planDue && rest <= 0 && look.obstacle === undefined && away.length === 0;
+    return { kind: mayPlan ? "plan" : "nothing" };
+  }
   const report = (reason: string): Verdict => ({ kind: "report", reason });
   if (!allowed) return report("operate.repair is false");
   if (look.obstacle !== undefined) return report(look.obstacle);
   const grave = look.steps.filter(needsPerson);
   if (grave.length > 0) return report(`a person has to decide: ${listed(grave.map(({ sentence }) => sentence))}`);
   // The engine waits for every machine; here nobody is held up by one that is switched off.
-  const away = look.machines.filter(({ name }) => {
-    const kind = look.observed.machines.get(name)?.state.kind;
-    return kind === undefined || kind === "unreachable" || kind === "foreign";
-  });
   if (away.length > 0) return report(`machines do not answer: ${away.map(({ name }) => name).join(", ")}`);
   // Whatever else there is can begin; what a killed run left half done is not kept waiting.
   if (look.closed !== undefined && look.steps.length > 0 && allBehindGates(look.steps)) {
@@ -43,6 +49,41 @@ export function verdictOn(look: ClusterObservation, { allowed, rest = 0, now }: 
   }
   if (rest > 0) return { kind: "later" };
   return { kind: "repair" };
+}
+
+function unreachableIn({ machines, observed }: ClusterObservation): ClusterObservation["machines"] {
+  return machines.filter(({ name }) => {
+    const kind = observed.machines.get(name)?.state.kind;
+    return kind === undefined || kind === "unreachable" || kind === "foreign";
+  });
+}
+
+/** What a repair may do to resources: the cluster itself, and the client files that talosmith writes. */
+const repairable: Readonly<Record<string, ReadonlySet<string>>> = {
+  talosmith_cluster: new Set(["update"]),
+  talosmith_client_files: new Set(["create", "update"]),
+};
+
+/** The same rule as `needsPerson`, by the sentences that Terraform keeps of steps. */
+const graveSentence = /^(?:bootstrap etcd|restore etcd|roll back) /;
+
+/** Why a plan of Terraform is not applied without a person; undefined where it is. Pure. */
+export function refusalOf(
+  { findings, resources, clusters, complete, errored }: Review,
+  { closed }: Pick<ClusterObservation, "closed">,
+): string | undefined {
+  const person = (what: readonly string[]) => `a person has to decide: ${listed(what)}`;
+  if (errored || !complete) return "the plan is not complete";
+  const dangers = findings.filter(({ level }) => level === "danger");
+  if (dangers.length > 0) return person(dangers.map(({ title, sentence }) => `${title}: ${sentence}`));
+  const others = resources.filter(({ type, action }) => repairable[type]?.has(action) !== true);
+  if (others.length > 0) return person(others.map(({ address, action }) => `${action} ${address}`));
+  if (clusters.some(({ steps }) => steps === undefined)) return "its steps are known only during the apply";
+  const sentences = clusters.flatMap((cluster) => stepsOf(cluster) ?? []);
+  const grave = sentences.filter((sentence) => losesData(sentence) || graveSentence.test(sentence));
+  if (grave.length > 0) return person(grave);
+  const waits = closed !== undefined && sentences.some((sentence) => sentence.includes("a maintenance window is open"));
+  return waits ? "no maintenance window is open" : undefined;
 }
 
 /**

@@ -45,7 +45,11 @@ export async function observeCluster(
   };
 }
 
-function closedWindow({ environment: { rollout }, context: { clock } }: Workspace): ClusterObservation["closed"] {
+/** Undefined while nothing waits for a maintenance window. */
+export function closedWindow({
+  environment: { rollout },
+  context: { clock },
+}: Workspace): ClusterObservation["closed"] {
   const state = windowAt(rollout.windows, clock.now());
   return rollout.windows.length === 0 || state.open ? undefined : given({ opens: state.opens });
 }
@@ -83,8 +87,10 @@ export interface ClusterObservation {
   readonly certificates: readonly CertificateFacts[];
   /** Absent where the environment says nothing of backups. */
   readonly backup?: BackupStatus;
-  /** Why only a person may change it, such as a Terraform state that owns it. */
+  /** Why only a person may change it, such as a Terraform state that is not in this project. */
   readonly obstacle?: string;
+  /** "terraform" or "tofu", where a repair is planned and applied by it. Absent: the engine repairs. */
+  readonly manager?: string;
   /** No maintenance window is open: the next one opens then, or never. Absent: nothing waits for a window. */
   readonly closed?: { readonly opens?: Date };
   /** False where Kubernetes cannot run and is not waited for. @default true */

@@ -9,7 +9,8 @@ import { scheduleOf } from "../workspace/backups.ts";
 import { conditionText, isGood, type Transition } from "./conditions.ts";
 import { needsPerson, retryDelay, verdictOn, withJitter } from "./decide.ts";
 import type { Log, LogEntry } from "./log.ts";
-import type { WatchedProject } from "./project.ts";
+import type { ClusterObservation } from "./observe-cluster.ts";
+import type { RepairOutcome, WatchedProject } from "./project.ts";
 import type { Operation, StatusRecord } from "./status-record.ts";
 import { ClusterWatcher, type Observed, type WatchListener, watchAll } from "./watcher.ts";
 
@@ -27,6 +28,25 @@ export interface OperateOptions {
 
 /** How long a new file, or one that is gone, may be unseen. */
 const listEvery = 5_000;
+
+/** Observations after which Terraform plans again, though the machines are as they were at its last plan. */
+const planEvery = 10;
+
+interface LastPlan {
+  /** What the machines needed then. */
+  readonly key: string;
+  /** How many observations since. */
+  observations: number;
+  /** Why nothing was done about it. */
+  readonly reason: string | undefined;
+}
+
+const planKey = ({ steps }: ClusterObservation) => JSON.stringify(steps.map(({ sentence }) => sentence));
+
+function refusedBy(outcome: RepairOutcome, { steps, manager }: ClusterObservation): string | undefined {
+  if (outcome.kind === "refused") return outcome.reason;
+  return outcome.kind === "unchanged" && steps.length > 0 ? `${manager} plans no change` : undefined;
+}
 
 /** Watches, repairs and backs up all environments. Returns when the signal has fired and each has come to a safe point. */
 export async function operateAll(options: OperateOptions): Promise<void> {
@@ -70,8 +90,8 @@ class EnvironmentOperator implements WatchListener {
   /** By the clock that nobody sets. */
   #retryAt: number | undefined;
   #told = "";
-  /** Why only a person may change the cluster, as it was last observed. */
-  #obstacle: string | undefined;
+  /** What Terraform planned last, where it manages the cluster. */
+  #plan: LastPlan | undefined;
 
   constructor(name: string, options: OperateOptions, signal: AbortSignal) {
     const { project, timing } = options;
@@ -103,6 +123,7 @@ class EnvironmentOperator implements WatchListener {
   fileChanged(): void {
     this.#retryAt = undefined;
     this.#repairFailures = 0;
+    this.#plan = undefined;
     this.#tell("info", "environment", "its file has changed");
   }
 
@@ -113,15 +134,13 @@ class EnvironmentOperator implements WatchListener {
   }
 
   async observed(observed: Observed): Promise<void> {
-    this.#obstacle = observed.observation.obstacle;
     this.#noteFile(observed.environment);
     this.#remember(observed);
     await this.#actOn(observed);
   }
 
   #noteFile(environment: Environment): void {
-    const repairAllowed = this.#isAllowed(environment) && this.#obstacle === undefined;
-    this.#options.record.note(this.#name, { environment, repairAllowed });
+    this.#options.record.note(this.#name, { environment });
   }
 
   #isAllowed({ operate }: Environment): boolean {
@@ -129,7 +148,8 @@ class EnvironmentOperator implements WatchListener {
   }
 
   #remember(observed: Observed): void {
-    this.#options.record.note(this.#name, { tried: true, observed });
+    const repairAllowed = this.#isAllowed(observed.environment) && observed.observation.obstacle === undefined;
+    this.#options.record.note(this.#name, { tried: true, observed, repairAllowed });
     for (const transition of observed.transitions)
       if (transition.from !== undefined || !isGood(transition.condition)) this.#tellCondition(transition);
   }
@@ -138,30 +158,51 @@ class EnvironmentOperator implements WatchListener {
     const { timing } = this.#options;
     const rest = this.#retryAt === undefined ? 0 : this.#retryAt - timing.elapsed();
     const allowed = this.#isAllowed(environment);
-    const verdict = verdictOn(observation, { allowed, now: timing.now(), rest });
+    const planDue = this.#isPlanDue(observation);
+    const verdict = verdictOn(observation, { allowed, now: timing.now(), rest, planDue });
     if (verdict.kind === "later") return;
-    if (verdict.kind === "repair") return this.#repair(environment);
+    if (verdict.kind === "plan" || (verdict.kind === "repair" && (planDue || observation.manager === undefined)))
+      return this.#repair(environment, observation);
+    // What Terraform's last plan was refused for still holds.
+    const reason = verdict.kind === "report" ? verdict.reason : this.#plan?.reason;
+    this.#report(reason, observation);
+  }
+
+  #report(reason: string | undefined, { steps }: ClusterObservation): void {
     this.#clearFault();
-    const todo = verdict.kind === "report" ? observation.steps.map(({ sentence }) => sentence) : [];
-    const reason = verdict.kind === "report" ? verdict.reason : "";
+    const todo = reason === undefined ? [] : steps.map(({ sentence }) => sentence);
     this.#tellOnce(JSON.stringify([reason, todo]), () => {
-      if (reason === "") return;
+      if (reason === undefined) return;
       for (const sentence of todo) this.#tell("warning", "drift", `to do: ${sentence}`);
       this.#tell("warning", "drift", `not repaired: ${reason}`);
     });
   }
 
-  async #repair(environment: Environment): Promise<void> {
+  /** A plan of Terraform takes seconds and asks every machine: it is made when something is new, or after a while. */
+  #isPlanDue(observation: ClusterObservation): boolean {
+    if (observation.manager === undefined) return false;
+    if (this.#plan === undefined || this.#plan.key !== planKey(observation)) return true;
+    this.#plan.observations += 1;
+    return this.#plan.observations >= planEvery;
+  }
+
+  async #repair(environment: Environment, observation: ClusterObservation): Promise<void> {
     const { project, timing } = this.#options;
-    this.#told = "";
-    this.#tell("info", "repair", "brings the machines back to what the file says");
+    const begun = () => {
+      this.#told = "";
+      this.#tell("info", "repair", "brings the machines back to what the file says");
+    };
     try {
-      await this.#timed("repair", () => project.repair(environment, refuseGrave, this.#step, this.#signal));
+      const listener = { review: refuseGrave, begun, events: this.#step };
+      const outcome = await this.#timed("repair", () => project.repair(environment, listener, this.#signal));
       this.#repairFailures = 0;
       this.#retryAt = undefined;
       this.#clearFault();
-      this.#tell("info", "repair", "the machines are what the file says");
-      this.#remember(await this.#watcher.observe(environment, this.#signal));
+      if (outcome.kind === "repaired") this.#tell("info", "repair", "the machines are what the file says");
+      const now = outcome.kind === "repaired" ? await this.#observeAgain(environment) : observation;
+      const reason = refusedBy(outcome, observation);
+      this.#plan = { key: planKey(now), observations: 0, reason };
+      if (outcome.kind !== "repaired") this.#report(reason, observation);
     } catch (error) {
       if (this.#signal.aborted) {
         this.#tell("info", "repair", "stopped at a safe point; the next one goes on from there");
@@ -178,6 +219,12 @@ class EnvironmentOperator implements WatchListener {
       this.#retryAt = timing.elapsed() + rest;
       this.#tell("info", "repair", `again after ${new Date(timing.now() + rest).toISOString()}`);
     }
+  }
+
+  async #observeAgain(environment: Environment): Promise<ClusterObservation> {
+    const observed = await this.#watcher.observe(environment, this.#signal);
+    this.#remember(observed);
+    return observed.observation;
   }
 
   async #backUp(): Promise<void> {
@@ -265,6 +312,6 @@ function refuseGrave(steps: readonly Step[]): void {
   if (grave.length === 0) return;
   const sentences = grave.map(({ sentence }) => sentence).join("; ");
   throw new TalosError("failed-precondition", `a person has to decide: ${sentences}`, {
-    hint: "Look at it with: talosmith plan; do it with: talosmith up",
+    hint: "Look at it with: talosmith plan; do it with: talosmith deploy",
   });
 }

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Step, systemTiming, type Timing } from "../engine/index.ts";
+import { recordedOwner, type Step, systemTiming, type Timing } from "../engine/index.ts";
 import { type Environment, fileReader, listEnvironments, parseEnvironment } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
 import { openBackups, takeAndPrune } from "../workspace/backups.ts";
+import { withPlannedChange } from "../workspace/change.ts";
 import type { WorkspaceContext } from "../workspace/context.ts";
 import { deployWithoutTerraform } from "../workspace/deploy.ts";
 import { runsWithoutTerraform } from "../workspace/machine-source.ts";
+import { type Manager, managerName, managerOf } from "../workspace/manager.ts";
 import type { ProgressListener } from "../workspace/planned-change.ts";
 import type { OpenOptions } from "../workspace/project.ts";
-import { ownedByTerraform } from "../workspace/terraform/state-file.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import { readConditions, writeConditions } from "./condition-file.ts";
-import { type ClusterObservation, observeCluster } from "./observe-cluster.ts";
+import { refusalOf } from "./decide.ts";
+import { type ClusterObservation, closedWindow, observeCluster } from "./observe-cluster.ts";
 import type { ObservedProject } from "./watcher.ts";
 
 /** The project as the operator needs it. `names`: only these; none means all that there are. */
@@ -28,23 +30,38 @@ export function openWatchedProject(root: string, names: readonly string[], conte
       await workspaceOf(environment, signal).clientFiles.fetch();
       const workspace = await open(environment, signal);
       const observation = await observeCluster(workspace);
-      const obstacle = (await exchangeUnderWay(workspace)) ?? (await obstacleTo(workspace));
-      return { ...observation, ...given({ obstacle }) };
+      const { obstacle, manager } = await repairerOf(workspace, observation);
+      return { ...observation, ...given({ manager, obstacle: (await exchangeUnderWay(workspace)) ?? obstacle }) };
     },
-    /** Brings the machines to what the file says. `review` sees the steps of every round and throws to refuse them. */
-    async repair(
-      environment: Environment,
-      review: (steps: readonly Step[]) => void,
-      events: ProgressListener,
-      signal: AbortSignal,
-    ): Promise<void> {
-      await deployWithoutTerraform(workspaceOf(environment, signal), events, { review });
+    /** Brings the machines to what the file says, through what manages the cluster. */
+    async repair(environment: Environment, listener: RepairListener, signal: AbortSignal): Promise<RepairOutcome> {
+      const workspace = workspaceOf(environment, signal);
+      const manager = await managerOf(workspace, existing);
+      if (manager.kind === "terraform") return repairThrough(manager, workspace, listener);
+      const { review, begun, events } = listener;
+      begun();
+      await deployWithoutTerraform(workspace, events, { review });
+      return { kind: "repaired" };
     },
     async backup(environment: Environment, onRetry: (reason: string) => void, signal: AbortSignal) {
       return takeAndPrune(await openBackups(workspaceOf(environment, signal)), onRetry);
     },
   };
 }
+
+export interface RepairListener {
+  /** Sees the steps of every round of the engine, and throws to refuse them. */
+  readonly review: (steps: readonly Step[]) => void;
+  /** Called before the first change. */
+  readonly begun: () => void;
+  readonly events: ProgressListener;
+}
+
+export type RepairOutcome =
+  | { readonly kind: "repaired" }
+  /** Terraform plans no change. */
+  | { readonly kind: "unchanged" }
+  | { readonly kind: "refused"; readonly reason: string };
 
 export type WatchedProject = ReturnType<typeof openWatchedProject>;
 
@@ -87,14 +104,41 @@ async function exchangeUnderWay(workspace: Workspace): Promise<string | undefine
   return `its CAs are being exchanged; if nobody is at it any more: talosmith rotate-ca ${workspace.name} --dry-run=false`;
 }
 
-/** Two owners of one cluster would undo each other's work. */
-async function obstacleTo(workspace: Workspace): Promise<string | undefined> {
+/** What is observed exists: where no state has it, it was made without Terraform. */
+const existing = { withoutTerraform: true };
+
+/** What repairs a cluster, or why nothing here does. */
+async function repairerOf(
+  workspace: Workspace,
+  { obstacle, observed }: ClusterObservation,
+): Promise<Pick<ClusterObservation, "obstacle" | "manager">> {
   try {
-    const owned = await ownedByTerraform(workspace);
-    return owned ? `it belongs to Terraform: talosmith deploy ${workspace.name}` : undefined;
+    const manager = await managerOf(workspace, existing);
+    if (manager.kind === "terraform") return given({ obstacle, manager: managerName(manager) });
+    // Only an apply of Terraform leaves a record: its state lies in another checkout, or is lost.
+    const owner = await recordedOwner(await workspace.engineOptions(), observed);
+    const elsewhere = `it is managed by a Terraform state that is not in this project: ${owner}`;
+    return given({ obstacle: owner === undefined ? obstacle : elsewhere });
   } catch (error) {
-    return TalosError.from(error).message;
+    if (workspace.context.signal.aborted) throw error;
+    return { obstacle: TalosError.from(error).message };
   }
+}
+
+/** Plans, and applies that plan unless it needs a person. */
+function repairThrough(
+  manager: Manager,
+  workspace: Workspace,
+  { begun, events }: RepairListener,
+): Promise<RepairOutcome> {
+  return withPlannedChange(workspace, manager, { intent: "deploy" }, async ({ review, isEmpty, apply }) => {
+    if (isEmpty) return { kind: "unchanged" };
+    const reason = refusalOf(review, given({ closed: closedWindow(workspace) }));
+    if (reason !== undefined) return { kind: "refused", reason };
+    begun();
+    await apply(events);
+    return { kind: "repaired" };
+  });
 }
 
 type ParseOptions = Parameters<typeof parseEnvironment>[2];

@@ -9,13 +9,9 @@ import {
   type EngineOptions,
   type EventListener,
   journalPath,
-  previewCluster,
-  refusals,
   refuseDestroy,
   refuseErrors,
-  type Step,
   type ToldEvent,
-  type Unready,
 } from "../engine/index.ts";
 import { type Environment, fileReader, patchLists } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
@@ -23,7 +19,6 @@ import { given } from "../talos/given.ts";
 import { deployAddons, readAddons } from "./addons.ts";
 import { recordContract } from "./machine-record.ts";
 import { absentMachines, isBegun } from "./machines.ts";
-import { planNotes } from "./plan-notes.ts";
 import { refusedConfigs } from "./refused-configs.ts";
 import type { PolicyFlags } from "./rollout.ts";
 import { removeStack } from "./terraform/prepare-stack.ts";
@@ -148,18 +143,6 @@ async function refuseLostSecrets({ secrets, machines }: Workspace): Promise<void
   );
 }
 
-interface DeployPlan {
-  /** Machines that would be made first; their own steps are known only when they are there. */
-  readonly missing: readonly string[];
-  readonly steps: readonly Step[];
-  /** Machines that could not be looked at, each with the reason: what they need is not in the steps. */
-  readonly unseen: readonly string[];
-  /** What the steps mean for the machines, in sentences. */
-  readonly notes: readonly string[];
-  /** What does not work of what is there: an empty plan with something in here is no healthy cluster. */
-  readonly unready: readonly Unready[];
-}
-
 /** Before a plan: throws what a deploy would refuse whatever the machines are. */
 export async function refuseUnplannable(workspace: Workspace): Promise<void> {
   const { environment, machines } = workspace;
@@ -167,28 +150,6 @@ export async function refuseUnplannable(workspace: Workspace): Promise<void> {
   await machines.refuseOtherOwner();
   await refuseLostSecrets(workspace);
   if (!isBegun(environment, await machines.find())) await refuseConfigs(workspace);
-}
-
-/** What a deploy would do: the machines to make, and the engine's steps on the ones that are there. Throws when a deploy would refuse. */
-export async function planWithoutTerraform(workspace: Workspace, flags: PolicyFlags = {}): Promise<DeployPlan> {
-  const { environment, machines } = workspace;
-  await refuseUnplannable(workspace);
-  const addresses = await machines.find();
-  const missing = absentMachines(environment, addresses);
-  if (!isBegun(environment, addresses)) return { missing, steps: [], unseen: [], notes: [], unready: [] };
-  const secrets = await workspace.secrets.forPlan();
-  const desired = await workspace.desired(secrets, addresses, { leaving: await machines.surplus() });
-  const preview = await previewCluster({
-    ...workspace.engineOptionsFor({ desired, secrets }, flags),
-    claim: workspace.claim,
-  });
-  refuseErrors(refusals(preview));
-  const { steps, observed, unready } = preview;
-  const unseen = desired.machines.flatMap(({ name }) => {
-    const state = observed.machines.get(name)?.state;
-    return state?.kind === "unreachable" || state?.kind === "foreign" ? [`${name}: ${state.reason}`] : [];
-  });
-  return { missing, steps, unseen, notes: planNotes(desired, observed), unready };
 }
 
 /** Throws for an environment whose file has deletion protection. */
@@ -200,23 +161,29 @@ export function refuseProtected({ cluster: { name }, infrastructure: { deletionP
 export async function destroyWithoutTerraform(workspace: Workspace, events: EventListener): Promise<void> {
   const { environment, machines, clientFiles } = workspace;
   refuseProtected(environment);
-  const addresses = await machines.find();
   const secrets = await workspace.secrets.find();
   // Simulated machines go with the simulator; real ones would run on, though we called them gone.
   if (secrets === undefined && environment.kind !== "simulated" && (await machines.has()))
     throw workspace.secrets.lost(
       "Put its secrets file back: without it nobody can reset the machines. If they are wiped already, remove their record in state/.",
     );
-  if (secrets !== undefined && isBegun(environment, addresses)) {
-    // Without what the patch files hold and what main.ts adds: to wipe the machines must not need them.
-    const how = { leaving: await machines.surplus(), patches: [], goes: true };
-    const desired = await workspace.desired(secrets, addresses, how);
-    const options = workspace.engineOptionsFor({ desired, secrets });
-    await destroyCluster({ ...options, events, claim: workspace.claim });
-  }
+  const options = await destroyOptions(workspace);
+  if (options !== undefined) await destroyCluster({ ...options, events });
   await machines.remove();
   await clientFiles.remove();
   await removeStack(workspace.root, environment.name);
+}
+
+/** The cluster that a destroy wipes; undefined where none was begun, or its secrets are gone. */
+export async function destroyOptions(workspace: Workspace): Promise<EngineOptions | undefined> {
+  const { environment, machines } = workspace;
+  const addresses = await machines.find();
+  const secrets = await workspace.secrets.find();
+  if (secrets === undefined || !isBegun(environment, addresses)) return undefined;
+  // Without what the patch files hold and what main.ts adds: to wipe the machines must not need them.
+  const how = { leaving: await machines.surplus(), patches: [], goes: true };
+  const desired = await workspace.desired(secrets, addresses, how);
+  return { ...workspace.engineOptionsFor({ desired, secrets }), claim: workspace.claim };
 }
 
 /** What the end of a cluster leaves on purpose, in one line for people; empty when that is nothing. */

@@ -19,7 +19,7 @@ import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
 import { clientFileNames } from "./client-files.ts";
 import { environmentSpec } from "./cluster-spec.ts";
-import { deployWithoutTerraform, destroyWithoutTerraform, refuseUnplannable } from "./deploy.ts";
+import { deployWithoutTerraform, destroyOptions, destroyWithoutTerraform, refuseUnplannable } from "./deploy.ts";
 import { absentMachines, isBegun, type MachineAddresses } from "./machines.ts";
 import { planNotes } from "./plan-notes.ts";
 import type { ChangeOptions, PlannedChange, ProgressListener } from "./planned-change.ts";
@@ -83,7 +83,9 @@ async function plannedDestroy(workspace: Workspace): Promise<PlannedChange> {
   const addresses = await machines.find();
   const planned = [...machinesOf(environment), ...(await machines.surplus())];
   const found = planned.filter(({ name }) => addresses.has(name));
-  const exists = (await workspace.secrets.find()) !== undefined && isBegun(environment, addresses);
+  const options = await destroyOptions(workspace);
+  // Throws where another state has the cluster.
+  if (options !== undefined) await previewCluster(options);
   const { name } = environment.cluster;
   const cluster = change("talosmith_cluster", name, "delete", { name, machines: membersOf(found) });
   const gone = machineChanges(
@@ -93,7 +95,7 @@ async function plannedDestroy(workspace: Workspace): Promise<PlannedChange> {
   );
   const files = await workspace.clientFiles.certificates();
   const changes = [
-    ...(exists ? [cluster] : []),
+    ...(options === undefined ? [] : [cluster]),
     ...gone,
     ...fileChanges(
       workspace,

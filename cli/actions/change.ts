@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import pc from "picocolors";
-import { awaitHealthy } from "../../engine/index.ts";
 import type { Style } from "../../review/index.ts";
 import { findingLine } from "../../review/index.ts";
 import { given } from "../../talos/given.ts";
 import { counted } from "../../workspace/amounts.ts";
-import { withPlannedChange } from "../../workspace/change.ts";
+import { keepContract, withPlannedChange } from "../../workspace/change.ts";
 import { deployedDirectly } from "../../workspace/deploy.ts";
-import { forgetPreviousContract, saveContract } from "../../workspace/environment-file.ts";
 import { type Manager, type ManagerFlags, managerLine, managerName, managerOf } from "../../workspace/manager.ts";
 import {
   type Applied,
@@ -86,32 +84,21 @@ export async function deployThrough(run: DeployRun): Promise<boolean> {
   const options = { intent: "deploy", flags: given({ kubernetes: flags.kubernetes }) } as const;
   const applied = await planned(workspace, manager, options, context, (change) => applyPlanned(change, run));
   if (applied === undefined) return false;
-  await keepContract(workspace, manager, context);
+  for (const line of await keepContract(workspace, manager)) context.stderr.write(`${line}\n`);
   if (!flags.json) await printDeployed(run, applied);
   return true;
 }
 
 /** Shows a plan, asks, and applies it. Undefined when it was declined. */
 export async function applyPlanned(change: PlannedChange, run: DeployRun): Promise<Applied | undefined> {
-  const { workspace, manager, flags, context, begun } = run;
+  const { workspace, flags, context, begun } = run;
   const { name, environment } = workspace;
-  const progress = { json: flags.json, title: name };
-  if (change.isEmpty && manager.kind === "terraform") {
-    printWarnings(change, context);
-    begun?.();
-    // Terraform compares nothing of health, and the health of the cluster that workers join is its own deploy's matter.
-    if (change.unseen === undefined && environment.joins === undefined)
-      await withProgress(context, progress, async (events) =>
-        awaitHealthy({ ...(await workspace.engineOptions()), events }),
-      );
-    return { changed: false, unseen: change.unseen };
-  }
   showPlanned(change, workspace, flags, context);
   const answer = isDangerous(change) ? name : "yes";
   const approval = { yes: flags.yes || environment.kind === "simulated" || change.isEmpty };
   if (!(await approved(`Apply these changes to ${name}?`, answer, approval, context))) return undefined;
   begun?.();
-  return withProgress(context, progress, (events) => change.apply(events));
+  return withProgress(context, { json: flags.json, title: name }, (events) => change.apply(events));
 }
 
 /** The whole plan for those who are asked; with --yes what may hurt, and how much it is. */
@@ -133,20 +120,6 @@ function showPlanned(
 
 export function printWarnings({ warnings }: PlannedChange, { stderr }: CommandContext): void {
   for (const warning of warnings) stderr.write(`${warning}\n`);
-}
-
-/** After a deploy the file owns the contract: a change of the Talos version, by hand too, leaves it as it is. */
-async function keepContract(
-  { root, environment }: Workspace,
-  manager: Manager,
-  { stderr }: CommandContext,
-): Promise<void> {
-  for (const file of await saveContract(root, environment))
-    stderr.write(`Pinned configContract: ${environment.cluster.configContract} in ${file}.\n`);
-  // Terraform keeps the previous contract in its state as well.
-  if (manager.kind === "terraform") return;
-  for (const file of await forgetPreviousContract(root, environment))
-    stderr.write(`Removed previousContract from ${file}: the migration is deployed.\n`);
 }
 
 async function printDeployed({ workspace, manager, context, started }: DeployRun, applied: Applied): Promise<void> {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
+import { removeEmptyState } from "../../workspace/change.ts";
 import { refuseProtected, whatStays } from "../../workspace/deploy.ts";
-import { removeRecord } from "../../workspace/machine-record.ts";
 import { type PlannedChange, planText } from "../../workspace/planned-change.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
-import { removeStack } from "../../workspace/terraform/prepare-stack.ts";
-import { readState, removeState, stateFile } from "../../workspace/terraform/state-file.ts";
+import { readState, stateFile } from "../../workspace/terraform/state-file.ts";
 import { removeFromUserKubeconfig } from "../../workspace/user-kubeconfig.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approvedFor } from "../ask.ts";
@@ -69,11 +68,4 @@ async function forgetSimulated(workspace: Workspace): Promise<void> {
   await removeEmptyState(workspace);
   const message = `${workspace.name} is destroyed. It had no secrets, so its machines were removed without a reset.\n`;
   workspace.context.stderr.write(message);
-}
-
-/** A destroy leaves a state that says nothing is there, and the stack that it was made by. */
-async function removeEmptyState({ root, name }: Workspace): Promise<void> {
-  await removeRecord(root, name);
-  await removeState(stateFile(root, name));
-  await removeStack(root, name);
 }

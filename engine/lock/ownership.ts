@@ -217,7 +217,7 @@ interface Known {
 }
 
 /** What the cluster says of its owner, or why it cannot. */
-async function readOwnership(
+export async function readOwnership(
   { machines, signal }: Pick<StepContext, "machines" | "signal">,
   kubernetes: ObservedKubernetes,
 ): Promise<Known | string> {

@@ -2,7 +2,7 @@
 import { type EngineOptions, withContext } from "../engine.ts";
 import type { Finding } from "../events.ts";
 import { type Unready, unreadyParts } from "../health/unready.ts";
-import { refuseKnownOwner } from "../lock/ownership.ts";
+import { readOwnership, refuseKnownOwner } from "../lock/ownership.ts";
 import type { ObservedCluster } from "../observed.ts";
 import type { Step } from "../step.ts";
 import { plan } from "./plan.ts";
@@ -37,5 +37,16 @@ export async function previewCluster(options: EngineOptions): Promise<Preview> {
     const findings = [...preflight(desired, observed), ...(await returnedFindings(context, observed))];
     const unready = unreadyParts(desired, observed, policy);
     return { observed, steps: plan(desired, observed, policy), findings, unready };
+  });
+}
+
+/** The Terraform state that the cluster records as its owner; undefined where it has none, or cannot be asked. */
+export async function recordedOwner(
+  options: EngineOptions,
+  { kubernetes }: Pick<ObservedCluster, "kubernetes">,
+): Promise<string | undefined> {
+  return withContext(options, async (context) => {
+    const reading = await readOwnership(context, kubernetes);
+    return typeof reading === "object" ? reading.ownership?.owner : undefined;
   });
 }

@@ -106,7 +106,7 @@ describe.skipIf(chromiumPath === undefined)("the page's screens in a browser", {
 
   test("what Terraform does elsewhere is told, and what it boots is on its way", async () => {
     const stack = join(ui.root, "cdktf.out/stacks/lab");
-    const events = join(stack, `talosmith.${process.pid}.beef.deploy.events`);
+    const events = join(stack, `talosmith.${process.ppid}.beef.deploy.events`);
     mkdirSync(stack, { recursive: true });
     const simulator = projectSimulator(ui.root);
     const worker = (await simulator.listMachines()).find(({ name }) => name === "lab-w-1")?.id ?? "";

@@ -78,14 +78,8 @@ describe.each([
   test("operate repairs nothing", async () => {
     const { signal } = new AbortController();
     const { observe, repair } = openWatchedProject(root, ["tiny"], contextHere());
-    await expect(
-      repair(
-        environment(),
-        () => {},
-        () => {},
-        signal,
-      ),
-    ).rejects.toThrow(words);
+    const listener = { review: () => {}, begun: () => {}, events: () => {} };
+    await expect(repair(environment(), listener, signal)).rejects.toThrow(words);
     if (_name === "name" || _name === "kind") return;
     const verdict = verdictOn(await observe(environment(), signal), { allowed: true, now: Date.now() });
     expect(verdict).toMatchObject({ kind: "report", reason: expect.stringMatching(words) });

@@ -159,22 +159,25 @@ describe("a cluster on machines that Terraform made", () => {
     });
   });
 
-  test("is looked at by the operator, which leaves it to Terraform", async () => {
+  test("is observed by the operator, and not repaired where terraform is missing", async () => {
     const context = testContext({ cwd: root, env: { PATH: "/nowhere" }, clock: systemClock });
     const site = openWatchedProject(root, ["lab"], context);
     const look = await site.observe(site.load("lab"), context.signal);
     expect(look.machines.map(({ name }) => name)).toEqual(["cp-1"]);
     expect(look.observed.machines.get("cp-1")?.state.kind).toBe("configured");
-    expect(look.obstacle).toBe("it belongs to Terraform: talosmith deploy lab");
+    expect(look.obstacle).toBe(
+      "lab: machines of kind libvirt are created by terraform or tofu, but neither is on the PATH",
+    );
   });
 
-  test("is looked after by the page, which leaves its shape to Terraform", async () => {
+  test("is read-only in the web console where terraform is missing, but for work on single machines", async () => {
     const context = testContext({ cwd: root, env: { PATH: "/nowhere" }, clock: systemClock });
     const project = openConsoleProject(root, context);
     const environment = project.load("lab");
-    const obstacle = await project.obstacle(environment);
-    expect(obstacle?.instead).toMatchObject({ apply: "talosmith deploy lab", destroy: "talosmith destroy lab" });
-    const steps = await project.plan(environment, { kind: "reboot", machine: "cp-1" }, context.signal);
+    expect(await project.obstacle(environment)).toBe(
+      "lab: machines of kind libvirt are created by terraform or tofu, but neither is on the PATH. Install terraform or tofu, or set TERRAFORM_BINARY_NAME to its path.",
+    );
+    const { steps } = await project.plan(environment, { kind: "reboot", machine: "cp-1" }, context.signal);
     expect(steps.map(({ sentence }) => sentence)).toContain("reboot cp-1");
   });
 

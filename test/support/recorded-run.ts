@@ -102,9 +102,9 @@ export function recordingText(run: RecordedRun): string {
   return `${addresses.reduce((changed, address, index) => changed.replaceAll(address, `10.0.0.${11 + index}`), text)}\n`;
 }
 
-const escape = String.fromCharCode(27);
+const escapeCode = String.fromCharCode(27);
 /** What a live view writes before it draws again. */
-const erasing = new RegExp(`^${escape}\\[(\\d+)A${escape}\\[0J([\\s\\S]*)$`);
+const erasing = new RegExp(`^${escapeCode}\\[(\\d+)A${escapeCode}\\[0J([\\s\\S]*)$`);
 
 /** What is on a terminal: text, and rows that are drawn over. */
 class Screen {

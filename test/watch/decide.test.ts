@@ -2,6 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { defaultPolicy, plan } from "../../engine/index.ts";
+import { type Change, planWith, reviewPlan } from "../../review/index.ts";
+import { refusalOf } from "../../watch/decide.ts";
 import { type ClusterObservation, retryDelay, verdictOn, withJitter } from "../../watch/index.ts";
 import { found } from "../engine/found.ts";
 import { wish } from "../engine/wish.ts";
@@ -17,16 +19,20 @@ const gated = [
 const ending = [{ name: "kubeconfig", expiresAt: new Date("2026-12-01T00:00:00Z"), renewable: true }];
 
 describe("the verdict on a look", () => {
-  test.each<[string, ClusterObservation, { allowed?: boolean; rest?: number }, object]>([
+  test.each<[string, ClusterObservation, { allowed?: boolean; rest?: number; planDue?: boolean }, object]>([
     ["nothing differs", observedLab(), {}, { kind: "nothing" }],
+    ["nothing differs, and Terraform is to plan", observedLab(), { planDue: true }, { kind: "plan" }],
+    ["Terraform may not repair", observedLab(), { planDue: true, allowed: false }, { kind: "nothing" }],
+    ["Terraform is to plan around a gap", observedLab({ "cp-2": unreachable }), { planDue: true }, { kind: "nothing" }],
+    ["Terraform's last plan has failed", observedLab(), { planDue: true, rest: 1 }, { kind: "nothing" }],
     ["something differs", observedLab({}, work), {}, { kind: "repair" }],
     ["a client file ends soon", observedLab({}, { certificates: ending }), {}, { kind: "repair" }],
     ["repairing is not allowed", observedLab({}, work), { allowed: false }, { kind: "report" }],
     [
-      "it belongs to Terraform",
-      observedLab({}, { ...work, obstacle: "Terraform's" }),
+      "its Terraform state is not in the project",
+      observedLab({}, { ...work, obstacle: "a state elsewhere" }),
       {},
-      { kind: "report", reason: "Terraform's" },
+      { kind: "report", reason: "a state elsewhere" },
     ],
     ["data would be lost", observedLab({}, { steps: [stepFor("w-1", { destructive: true })] }), {}, { kind: "report" }],
     [
@@ -79,6 +85,56 @@ describe("the verdict on a look", () => {
         if (!allowed || grave) expect(verdict.kind).not.toBe("repair");
       }),
     );
+  });
+});
+
+describe("a plan of Terraform", () => {
+  const values = { name: "lab", endpoint: "https://10.0.0.1:6443", machines: {} };
+  const cluster = (steps: readonly string[] | undefined, action: Change["action"] = "update"): Change => ({
+    address: "talosmith_cluster.lab",
+    type: "talosmith_cluster",
+    action,
+    before: action === "create" ? null : values,
+    after: action === "delete" ? null : { ...values, steps },
+    unknown: {},
+    replacedFor: [],
+  });
+  const resource = (type: string, action: Change["action"]): Change => ({
+    ...cluster(undefined, action),
+    address: `${type}.x`,
+    type,
+  });
+  const config = cluster(["1. apply config to w-1 without a reboot"]);
+  const gated = cluster(["1. start w-1 only when a maintenance window is open", "2. drain w-1"]);
+
+  test.each<[string, readonly Change[], { closed?: object }, string | undefined]>([
+    ["changes configs", [config], {}, undefined],
+    ["writes client files", [config, resource("talosmith_client_files", "update")], {}, undefined],
+    ["has nothing to wait for", [gated], {}, undefined],
+    ["waits for a window", [gated], { closed: {} }, "no maintenance window is open"],
+    ["wipes a machine", [cluster(["1. remove w-1 from the cluster and wipe its disk"])], {}, "remove w-1"],
+    ["bootstraps etcd", [cluster(["1. bootstrap etcd on cp-1"])], {}, "bootstrap etcd on cp-1"],
+    ["rolls back", [cluster(["1. roll back kube-proxy from 1.36.4 to 1.36.3 and update DNS"])], {}, "roll back"],
+    [
+      "creates the cluster",
+      [cluster(["1. apply initial config to w-1"], "create")],
+      {},
+      "create talosmith_cluster.lab",
+    ],
+    ["destroys the cluster", [cluster(undefined, "delete")], {}, "Cluster destroyed"],
+    ["has unknown steps", [cluster(undefined)], {}, "its steps are known only during the apply"],
+    ["changes a load balancer", [config, resource("aws_lb", "update")], {}, "update aws_lb.x"],
+    ["creates a machine", [config, resource("aws_instance", "create")], {}, "create aws_instance.x"],
+    ["replaces client files", [resource("talosmith_client_files", "replace")], {}, "replace talosmith_client_files.x"],
+  ])("that %s is refused accordingly", (_what, changes, look, reason) => {
+    const refusal = refusalOf(reviewPlan(planWith(changes)), look);
+    if (reason === undefined) expect(refusal).toBeUndefined();
+    else expect(refusal).toContain(reason);
+  });
+
+  test("that is not complete is not applied", () => {
+    const plan = { ...planWith([config]), errored: true };
+    expect(refusalOf(reviewPlan(plan), {})).toBe("the plan is not complete");
   });
 });
 

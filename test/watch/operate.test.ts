@@ -8,7 +8,7 @@ import {
   StatusRecord,
   type WatchedProject,
 } from "../../watch/index.ts";
-import { environmentCache } from "../../watch/project.ts";
+import { environmentCache, type RepairOutcome } from "../../watch/project.ts";
 import { VirtualTiming } from "../engine/virtual-timing.ts";
 import { observedLab, stepFor } from "./observations.ts";
 
@@ -22,6 +22,8 @@ interface Script {
   list?: () => void;
   look?: (name: string, turn: number) => ClusterObservation;
   repair?: (name: string, turn: number, signal: AbortSignal) => Promise<void>;
+  /** @default repaired */
+  outcome?: RepairOutcome;
   backup?: (name: string) => void;
   /** Milliseconds of virtual time. @default an hour */
   readonly lasts?: number;
@@ -51,10 +53,12 @@ async function play(script: Script) {
     },
     load: environmentCache((path) => script.files[path.slice("environments/".length, -".yaml".length)]),
     observe: async ({ name }) => script.look?.(name, turn(`look ${name}`)) ?? observedLab(),
-    repair: async ({ name }, review, _events, signal) => {
+    repair: async ({ name }, { review, begun }, signal) => {
       const count = turn(`repair ${name}`);
+      if ((script.outcome ?? { kind: "repaired" }).kind === "repaired") begun();
       review([stepFor("w-1")]);
       await script.repair?.(name, count, signal);
+      return script.outcome ?? { kind: "repaired" };
     },
     backup: async ({ name }) => {
       turn(`backup ${name}`);
@@ -171,6 +175,77 @@ describe("the operator", () => {
     });
     expect(counts["repair lab"]).toBeGreaterThan(8);
     expect(record.entries.get("lab")?.fault).toBeUndefined();
+  });
+
+  describe("where Terraform manages the cluster", () => {
+    const drift = observedLab({}, { steps: [stepFor("w-1")], manager: "terraform" });
+    const healthy = observedLab({}, { manager: "terraform" });
+    const allowed = (record: StatusRecord) => record.entries.get("lab")?.repairAllowed;
+
+    test("repairs through it, and asks it for a plan at every tenth observation without a difference", async () => {
+      let isFixed = false;
+      const { times, lines, record } = await play({
+        files: { lab: repairing },
+        look: () => (isFixed ? healthy : drift),
+        repair: async () => {
+          isFixed = true;
+        },
+      });
+      const [first = -1, ...later] = times["repair lab"] ?? [];
+      expect(first).toBeLessThan(minute);
+      expect(later.length).toBeGreaterThanOrEqual(5);
+      expect(later.length).toBeLessThanOrEqual(6);
+      expect(lines).toContain("info lab: the machines are what the file says");
+      expect(allowed(record)).toBe(true);
+    });
+
+    test("plans that change nothing are not reported", async () => {
+      const { counts, lines } = await play({
+        files: { lab: repairing },
+        look: () => healthy,
+        outcome: { kind: "unchanged" },
+      });
+      expect(counts["repair lab"]).toBeGreaterThanOrEqual(5);
+      expect(lines.filter((line) => line.includes("machines are what") || line.includes("not repaired"))).toEqual([]);
+    });
+
+    test("a plan that needs a person is reported once, not planned again at every observation, and no fault", async () => {
+      const { counts, lines, record } = await play({
+        files: { lab: repairing },
+        look: () => drift,
+        outcome: { kind: "refused", reason: "a person has to decide: delete aws_instance.w-1" },
+      });
+      expect(counts["look lab"]).toBeGreaterThan(55);
+      expect(counts["repair lab"]).toBeLessThanOrEqual(7);
+      const told = lines.filter((line) => line.includes("not repaired: a person has to decide: delete aws_instance"));
+      expect(told).toHaveLength(1);
+      expect(lines.filter((line) => line.includes("brings the machines back"))).toEqual([]);
+      expect(record.entries.get("lab")?.fault).toBeUndefined();
+    });
+
+    test("a changed file is planned at once", async () => {
+      const { times } = await play({
+        files: { lab: repairing },
+        look: () => healthy,
+        outcome: { kind: "unchanged" },
+        lasts: 6 * minute,
+        during: async (timing, script) => {
+          await timing.sleep(4 * minute);
+          script.files.lab = `${repairing}cluster: { certSans: [a.example.com] }\n`;
+        },
+      });
+      expect(times["repair lab"]).toHaveLength(2);
+      expect(times["repair lab"]?.[1]).toBeLessThan(4 * minute + 6_000);
+    });
+
+    test.each([
+      ["repairs are not allowed", simulated, healthy],
+      ["terraform is missing", repairing, observedLab({}, { ...drift, obstacle: "neither is on the PATH" })],
+    ])("plans nothing where %s, and the metric says so", async (_when, file, look) => {
+      const { counts, record } = await play({ files: { lab: file }, look: () => look });
+      expect(counts["repair lab"]).toBeUndefined();
+      expect(allowed(record)).toBe(false);
+    });
   });
 
   test("refuses steps that turn up during a repair and need a person", async () => {

@@ -7,8 +7,8 @@ import { TalosError } from "../../talos/errors.ts";
 import { faultWords } from "../../web/client/fault-words.ts";
 import { topologyMap, UiApp } from "../../web/server/app.ts";
 import type { ConsoleProject } from "../../web/server/index.ts";
-import type { OperationView, TopologyMap } from "../../web/shared/wire.ts";
-import { idleProject } from "../support/console-project.ts";
+import type { ActionPlan, OperationView, TopologyMap } from "../../web/shared/wire.ts";
+import { idleProject, planWith } from "../support/console-project.ts";
 
 const host = "127.0.0.1:8080";
 const origin = `http://${host}`;
@@ -137,9 +137,10 @@ describe("what the page can do", () => {
     const { post, cookie } = startApp();
     const headers = { ...ours, cookie: await cookie() };
     const plan = await post("/api/environments/local/plan", headers, { action: { kind: "apply" } });
-    const steps = [{ id: "create/local-cp-1", sentence: "create machine local-cp-1", destructive: false }];
-    expect(await plan.json()).toEqual({ steps, confirm: null });
-    const started = await post("/api/environments/local/operations", headers, { action: { kind: "apply" } });
+    const { id, ...shown } = (await plan.json()) as ActionPlan;
+    const steps = [{ id: "1", sentence: "create machine local-cp-1", destructive: false }];
+    expect(shown).toEqual({ manager: "talosmith", steps, findings: [], warnings: [], confirm: null });
+    const started = await post("/api/environments/local/operations", headers, { action: { kind: "apply" }, plan: id });
     expect(started.status).toBe(202);
     expect((await started.json()) as OperationView).toMatchObject({ kind: "apply", state: "running" });
   });
@@ -181,8 +182,9 @@ describe("what the page can do", () => {
     const { app, post, cookie } = startApp({
       project: idleProject({
         load: () => environment,
-        plan: async () => steps,
-        perform: async ({ workers }, { kind }) => {
+        plan: async () => planWith(steps),
+        perform: async ({ workers }, { kind }, _events, _signal, review) => {
+          review?.(planWith(steps));
           done.push(`${kind} with ${workers[0]?.count} workers`);
           throw new TalosError("unavailable", "a machine does not answer");
         },
@@ -215,16 +217,48 @@ describe("what the page can do", () => {
     ]);
   });
 
+  test("only the plan that was shown is applied: one that has changed meanwhile is refused", async () => {
+    let steps = [{ id: "1", sentence: "apply config to local-w-1", destructive: false }];
+    const applied: string[] = [];
+    const { app, ask, post, cookie } = startApp({
+      project: idleProject({
+        plan: async () => planWith(steps, { manager: "terraform" }),
+        perform: async (_environment, { kind }, _events, _signal, review) => {
+          review?.(planWith(steps));
+          applied.push(kind);
+          return undefined;
+        },
+      }),
+    });
+    const headers = { ...ours, cookie: await cookie() };
+    const action = { kind: "apply" };
+    const { id } = (await (await post("/api/environments/local/plan", headers, { action })).json()) as ActionPlan;
+    const start = (plan: string) => post("/api/environments/local/operations", headers, { action, plan });
+    expect([(await start("another")).status, applied]).toEqual([409, []]);
+    expect((await start(id)).status).toBe(202);
+    await expect.poll(() => applied).toEqual(["apply"]);
+    steps = [...steps, { id: "2", sentence: "change aws_lb.api", destructive: false }];
+    expect((await start(id)).status).toBe(202);
+    await app.close();
+    expect(applied).toEqual(["apply"]);
+    const response = await ask("/api/events", { headers: { host, cookie: headers.cookie } });
+    const { value } = (await response.body?.getReader().read()) ?? {};
+    expect(new TextDecoder().decode(value)).toContain(
+      '"outcome":"the plan has changed. Nothing was done. Open the action again and review the new plan."',
+    );
+  });
+
   const destroy = (confirm: string) => ({ action: { kind: "destroy" }, confirm });
   test("a destroy wants the cluster's name", async () => {
-    const { post, cookie } = startApp();
+    const plan = async () => planWith([], { confirm: "local" });
+    const { post, cookie } = startApp({ project: idleProject({ plan }) });
     const headers = { ...ours, cookie: await cookie() };
     expect((await post("/api/environments/local/operations", headers, destroy("lokal"))).status).toBe(400);
     expect((await post("/api/environments/local/operations", headers, destroy("local"))).status).toBe(202);
   });
 
   test("so does whatever loses data, such as a machine that leaves", async () => {
-    const plan = async () => [{ id: "reset/local-w-2", sentence: "wipe the disk of local-w-2", destructive: true }];
+    const plan = async () => planWith([{ id: "1", sentence: "wipe the disk of local-w-2", destructive: true }]);
     const { post, cookie } = startApp({ project: idleProject({ plan }) });
     const headers = { ...ours, cookie: await cookie() };
     const action = { kind: "scale", pool: "w", count: 1 };
@@ -257,29 +291,21 @@ describe("what the page can do", () => {
       expect((await post(`/api/${path}`, headers, destroy("local"))).status).toBe(403);
   });
 
-  test("what belongs to Terraform is left to it", async () => {
-    const instead = { apply: "deploy it", upgrade: "write it", scale: "count it", destroy: "take it" };
-    const { post, cookie } = startApp({
-      project: idleProject({ obstacle: async () => ({ reason: "local belongs to Terraform.", instead }) }),
-    });
+  test("where terraform is missing the clusters that it manages are read-only, and the reason is given", async () => {
+    const reason = "local: it is managed by Terraform, but neither is on the PATH";
+    const { post, cookie } = startApp({ project: idleProject({ obstacle: async () => reason }) });
     const headers = { ...ours, cookie: await cookie() };
-    const answers: readonly [object, string][] = [
-      [{ kind: "apply" }, instead.apply],
-      [{ kind: "upgrade", talosVersion: "v1.13.9" }, instead.upgrade],
-      [{ kind: "scale", pool: "w", count: 1 }, instead.scale],
-      [{ kind: "destroy" }, instead.destroy],
-    ];
-    for (const [action, words] of answers)
+    const versions = { kind: "upgrade", talosVersion: "v1.13.9" };
+    for (const action of [{ kind: "apply" }, versions, { kind: "scale", pool: "w", count: 1 }, { kind: "destroy" }])
       for (const path of ["plan", "operations"]) {
         const response = await post(`/api/environments/local/${path}`, headers, { action });
-        const error = `local belongs to Terraform. Instead: ${words}`;
-        expect([response.status, await response.json()]).toEqual([409, { error }]);
+        expect([response.status, await response.json()]).toEqual([409, { error: reason }]);
       }
   });
 
-  test("what changes nothing of a cluster's shape is done for Terraform's too", async () => {
+  test("what changes nothing of a cluster's shape is done all the same", async () => {
     const { post, cookie } = startApp({
-      project: idleProject({ obstacle: async () => ({ reason: "local belongs to Terraform.", instead: null }) }),
+      project: idleProject({ obstacle: async () => "terraform is missing" }),
     });
     const headers = { ...ours, cookie: await cookie() };
     for (const action of [{ kind: "backup" }, { kind: "cordon", machine: "local-w-1" }])

@@ -73,7 +73,7 @@ describe("the page's server on a real socket", { timeout: 240_000 }, () => {
     writeFileSync(join(root, "environments/tiny.yaml"), text);
     const context = testContext({
       cwd: root,
-      env: { PATH: process.env.PATH },
+      env: { PATH: "/nowhere" },
       clock: systemClock,
       signal: stop.signal,
     });
@@ -201,8 +201,8 @@ describe("the page's server on a real socket", { timeout: 240_000 }, () => {
     const environment = { ...rest, rollout: { ...rollout, windows } };
     const { signal } = new AbortController();
     const action = { kind: "reboot", machine: "tiny-cp-1" } as const;
-    const [first] = await project.plan(environment, action, signal);
-    expect(first?.sentence).toBe("start tiny-cp-1 only when a maintenance window is open");
+    const { steps } = await project.plan(environment, action, signal);
+    expect(steps[0]?.sentence).toBe("start tiny-cp-1 only when a maintenance window is open");
     await expect(project.perform(environment, action, () => {}, signal)).rejects.toThrow(
       "outside of the maintenance windows nothing is begun on tiny-cp-1",
     );

@@ -27,10 +27,10 @@ test("the page takes away what a destroy has left that was stopped among the mac
   const project = openConsoleProject(root, context);
   const environment = project.load("tiny");
   await machine("tiny-w-1");
-  expect(await project.plan(environment, { kind: "destroy" }, context.signal)).toEqual([
-    { id: "remove/tiny-w-1", sentence: "remove the machine tiny-w-1", destructive: true },
-  ]);
+  const plan = () => project.plan(environment, { kind: "destroy" }, context.signal);
+  const steps = [{ id: "1", sentence: "destroy machine: tiny-w-1", destructive: true }];
+  expect(await plan()).toMatchObject({ steps, confirm: "tiny" });
   await project.perform(environment, { kind: "destroy" }, () => {}, context.signal);
   expect(await simulator.listMachines()).toEqual([]);
-  await expect(project.plan(environment, { kind: "destroy" }, context.signal)).rejects.toThrow("tiny is not deployed");
+  expect(await plan()).toMatchObject({ steps: [] });
 });

@@ -14,9 +14,10 @@ import {
 } from "../../model/topology/index.ts";
 import { plainFaults } from "../../simulator/control/index.ts";
 import { TalosError, type TalosErrorCode } from "../../talos/errors.ts";
-import type { Action, ActionPlan, OperationView, Overview, ShapingKind, TopologyMap } from "../shared/wire.ts";
+import type { Action, ActionPlan, OperationView, Overview, TopologyMap } from "../shared/wire.ts";
 import type { Assets } from "./assets.ts";
 import { Broadcast } from "./broadcast.ts";
+import { isChange } from "./change-action.ts";
 import { withWork } from "./cluster-view.ts";
 import { ClusterViews } from "./cluster-views.ts";
 import { Guard, type GuardOptions, pageHeaders } from "./guard.ts";
@@ -39,6 +40,9 @@ export interface AppOptions extends GuardOptions {
 
 const largestBody = 64 * 1024;
 
+/** More plans than people have open at once. */
+const keptPlans = 50;
+
 /** By the code of the error; what is not here is the caller's to mend: 400. */
 const statuses: Partial<Record<TalosErrorCode, 404 | 409 | 500>> = {
   "not-found": 404,
@@ -53,6 +57,7 @@ export class UiApp {
   readonly #options: AppOptions;
   readonly #views: ClusterViews;
   readonly #operations: Operations;
+  readonly #shown = new Map<string, ActionPlan>();
   readonly #broadcast: Broadcast;
 
   constructor(options: AppOptions) {
@@ -151,12 +156,12 @@ export class UiApp {
     this.hono.post("/api/environments/:name/plan", async (context) => {
       const environment = this.#environment(context.req.param("name"));
       const { action } = await readRequest("plan", context.req);
-      await this.#refuseOwned(environment, action);
+      await this.#refuseObstacle(environment, action);
       return context.json(await this.#plan(environment, action, context.req.raw.signal));
     });
     this.hono.post("/api/environments/:name/operations", async (context) => {
-      const { action, confirm = "" } = await readRequest("operation", context.req);
-      const request = { environment: context.req.param("name"), action, confirm };
+      const { confirm = "", ...asked } = await readRequest("operation", context.req);
+      const request = { environment: context.req.param("name"), confirm, ...asked };
       return context.json(await this.#begin(request, context.req.raw.signal), 202);
     });
     this.hono.post("/api/environments/:name/machines/:machine/disturb", async (context) => {
@@ -171,35 +176,39 @@ export class UiApp {
       return stopped ? context.body(null, 202) : context.json({ error: "it has ended already" }, 409);
     });
     this.hono.post("/api/operations/:id/resume", async (context) => {
-      const request = this.#operations.resumable(context.req.param("id"));
+      // Of what was planned then, a part is done.
+      const { plan: _, ...request } = this.#operations.resumable(context.req.param("id"));
       return context.json(await this.#begin(request, context.req.raw.signal), 202);
     });
   }
 
   /** With the file as it is now, also for what goes on: who asked for it agreed to lose no more than its plan said. */
-  async #begin({ environment: name, action, confirm }: Request, signal: AbortSignal): Promise<OperationView> {
+  async #begin(request: Request, signal: AbortSignal): Promise<OperationView> {
+    const { environment: name, action, confirm, plan: wanted } = request;
     const environment = this.#environment(name);
-    await this.#refuseOwned(environment, action);
-    const plan = await this.#plan(environment, action, signal);
-    if (plan.confirm !== null && plan.confirm !== confirm) {
-      throw new TalosError("invalid-input", `this destroys data of ${plan.confirm}`, {
-        hint: "Start it anew, and type its name to confirm.",
-      });
-    }
+    await this.#refuseObstacle(environment, action);
+    const shown = wanted === undefined ? await this.#plan(environment, action, signal) : this.#shown.get(wanted);
+    if (shown === undefined) throw planChanged();
+    refuseUnconfirmed(shown, confirm);
+    const review = (plan: ActionPlan) => {
+      if (wanted !== undefined && plan.id !== wanted) throw planChanged();
+      refuseUnconfirmed(plan, confirm);
+    };
     return this.#operations.start({
-      environment: name,
-      action,
-      confirm,
-      steps: plan.steps,
+      ...request,
+      // What a change comes to is planned once more, and then shown step by step.
+      steps: isChange(action) ? [] : shown.steps,
       work: (events, stop) =>
-        this.#options.project.perform(environment, action, events, stop).finally(() => this.#views.refresh()),
+        this.#options.project.perform(environment, action, events, stop, review).finally(() => this.#views.refresh()),
     });
   }
 
+  /** The last plans are kept: only what was shown is started. */
   async #plan(environment: Environment, action: Action, signal: AbortSignal): Promise<ActionPlan> {
-    const steps = await this.#options.project.plan(environment, action, signal);
-    const destroys = action.kind === "destroy" || steps.some(({ destructive }) => destructive);
-    return { steps, confirm: destroys ? environment.cluster.name : null };
+    const plan = await this.#options.project.plan(environment, action, signal);
+    this.#shown.set(plan.id, plan);
+    for (const id of [...this.#shown.keys()].slice(0, -keptPlans)) this.#shown.delete(id);
+    return plan;
   }
 
   /** With what was last seen of the machines. */
@@ -226,18 +235,24 @@ export class UiApp {
     return { opened, machine: findMachine(opened, machine) };
   }
 
-  /** A snapshot or a reboot is nobody's shape: only what changes that has an owner who may object. */
-  async #refuseOwned(environment: Environment, { kind }: Action): Promise<void> {
-    if (!isShaping(kind)) return;
-    const obstacle = await this.#options.project.obstacle(environment);
-    if (obstacle === undefined) return;
-    const hint = obstacle.instead ? `Instead: ${obstacle.instead[kind]}` : undefined;
-    throw new TalosError("conflict", obstacle.reason, { hint });
+  /** A snapshot or a reboot changes nothing that the cluster's manager keeps. */
+  async #refuseObstacle(environment: Environment, action: Action): Promise<void> {
+    const obstacle = isChange(action) ? await this.#options.project.obstacle(environment) : undefined;
+    if (obstacle !== undefined) throw new TalosError("conflict", obstacle);
   }
 }
 
-function isShaping(kind: Action["kind"]): kind is ShapingKind {
-  return kind === "apply" || kind === "upgrade" || kind === "scale" || kind === "destroy";
+function refuseUnconfirmed({ confirm: wanted }: ActionPlan, typed: string): void {
+  if (wanted === null || wanted === typed) return;
+  throw new TalosError("invalid-input", `this destroys data of ${wanted}`, {
+    hint: "Start it again, and type its name to confirm.",
+  });
+}
+
+function planChanged(): TalosError {
+  return new TalosError("conflict", "the plan has changed", {
+    hint: "Nothing was done. Open the action again and review the new plan.",
+  });
 }
 
 const formOf = (asked: string | undefined): PictureForm => (asked === "narrow" ? "narrow" : "wide");

@@ -65,10 +65,18 @@ const stepStates: Readonly<Partial<Record<ToldEvent["type"], OperationStep["stat
   "step-failed": "failed",
 };
 
-/** The engine plans only what is left: what it does not name any more is done, and stays on the list. */
+/** Such as `reboot/cp-1`; the id of a resource is its address, such as `aws_lb.api`. */
+const engineStep = /^[a-z-]+\//;
+
+/**
+ * The engine plans only what is left: which of its steps it does not name any more is done, and stays on the list. The
+ * resources of a run through Terraform report their own end.
+ */
 function replanned(before: readonly OperationStep[], steps: readonly PlannedStep[]): readonly OperationStep[] {
   const ids = new Set(steps.map(({ id }) => id));
-  const kept = before.filter(({ id }) => !ids.has(id)).map((step) => ({ ...step, state: "done" as const }));
+  const kept = before
+    .filter(({ id }) => !ids.has(id))
+    .map((step) => (engineStep.test(step.id) ? { ...step, state: "done" as const } : step));
   return [...kept, ...steps.map((step) => ({ ...plannedStep(step), state: "planned" as const }))];
 }
 

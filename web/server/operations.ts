@@ -14,6 +14,8 @@ export interface Request {
   readonly action: Action;
   /** What was typed to agree to a loss of data. */
   readonly confirm: string;
+  /** The id of the plan that was shown; absent where whatever loses no more data is agreed to. */
+  readonly plan?: string;
 }
 
 interface StartOperation extends Request {
@@ -102,7 +104,10 @@ export class Operations {
 
   #fail(id: string, error: unknown): void {
     const { code, message, text } = TalosError.from(error);
-    if (code === "canceled") this.#end(id, "stopped", `${message} Resume it to go on from here.`);
+    // terraform reports an interruption as a failure.
+    const wasStopped = this.#byId.get(id)?.stop.signal.aborted === true;
+    const how = code === "canceled" ? message : "Stopped.";
+    if (code === "canceled" || wasStopped) this.#end(id, "stopped", `${how} Resume it to go on from here.`);
     else this.#end(id, "failed", text);
   }
 

@@ -8,37 +8,23 @@ import { clusterOpener, observeCluster, observedFiles } from "../../watch/index.
 import { type BackupStatus, backupStatus, findBackups } from "../../workspace/backups.ts";
 import type { WorkspaceContext } from "../../workspace/context.ts";
 import { writeFirstEnvironment } from "../../workspace/environment-file.ts";
+import { managerOf } from "../../workspace/manager.ts";
 import type { ProgressListener } from "../../workspace/planned-change.ts";
 import type { OpenOptions } from "../../workspace/project.ts";
 import { simulatedMachinesOf } from "../../workspace/simulated-machines.ts";
 import { projectSimulator } from "../../workspace/simulator.ts";
 import { stackDirectory } from "../../workspace/terraform/prepare-stack.ts";
 import { type OtherRun, OtherRuns } from "../../workspace/terraform/run-events.ts";
-import { ownedByTerraform } from "../../workspace/terraform/state-file.ts";
 import { type DeployedCluster, Workspace } from "../../workspace/workspace.ts";
-import type {
-  Action,
-  BackupsView,
-  Disturbance,
-  NewCluster,
-  Obstacle,
-  PlannedStep,
-  SimulatedRow,
-} from "../shared/wire.ts";
+import type { Action, ActionPlan, BackupsView, Disturbance, NewCluster, SimulatedRow } from "../shared/wire.ts";
 import type { ConsoleObservation } from "./cluster-view.ts";
-import { plannedStep } from "./operation-view.ts";
 import { performAction, planAction } from "./project-actions.ts";
-
-interface ConsoleContext extends WorkspaceContext {
-  /** How the user types the command's name. */
-  readonly name: string;
-}
 
 /** Milliseconds. Listing a bucket and reading a remote state cost money and time: not with every observation. */
 const remoteLasts = 60_000;
 
 /** The project as the web console's server and the dashboard need it. */
-export function openConsoleProject(root: string, context: ConsoleContext, options: OpenOptions = {}) {
+export function openConsoleProject(root: string, context: WorkspaceContext, options: OpenOptions = {}) {
   const runs = new OtherRuns();
   const workspaceOf = (environment: Environment, signal = context.signal) =>
     new Workspace({ root, environment, context: { ...context, signal } });
@@ -74,14 +60,21 @@ export function openConsoleProject(root: string, context: ConsoleContext, option
     /** What Terraform does to it now, or has done last as far as it was seen. Never throws. */
     elsewhere: async (environment: Environment): Promise<OtherRun | undefined> => runElsewhere(environment),
     /** Undefined where the web console may change what the cluster consists of. */
-    obstacle: (environment: Environment) => obstacleTo(root, environment, runElsewhere(environment), context),
+    obstacle: (environment: Environment) => obstacleTo(workspaceOf(environment), runElsewhere(environment)),
     /** What the action would do now. Throws what is known to stand in its way. */
-    async plan(environment: Environment, action: Action, signal: AbortSignal): Promise<readonly PlannedStep[]> {
-      return (await planAction(workspaceOf(environment, signal), action)).map(plannedStep);
-    },
-    /** Does it; the answer says in words what came of it, where the steps do not. */
-    perform: (environment: Environment, action: Action, events: ProgressListener, signal: AbortSignal) =>
-      performAction(workspaceOf(environment, signal), action, events),
+    plan: (environment: Environment, action: Action, signal: AbortSignal): Promise<ActionPlan> =>
+      planAction(workspaceOf(environment, signal), action),
+    /**
+     * Does it; the answer says in words what came of it, where the steps do not. `review` sees the plan that is about to
+     * be applied, and throws to refuse it.
+     */
+    perform: (
+      environment: Environment,
+      action: Action,
+      events: ProgressListener,
+      signal: AbortSignal,
+      review?: (plan: ActionPlan) => void,
+    ) => performAction(workspaceOf(environment, signal), action, events, review),
     /** Cuts a simulated machine's power or injects a fault. */
     async disturb(environment: Environment, name: string, disturbance: Disturbance): Promise<void> {
       const machine = (await simulatedMachinesOf({ root, environment })).find((candidate) => candidate.name === name);
@@ -141,30 +134,14 @@ async function listOf(workspace: Workspace): Promise<BackupList | undefined> {
   return { status, view: { ...view, backups: rows.reverse() } };
 }
 
-/** Two owners of one cluster would undo each other's work: what Terraform made is changed through it. */
-async function obstacleTo(
-  root: string,
-  environment: Environment,
-  run: OtherRun | undefined,
-  { name: talosmith }: Pick<ConsoleContext, "name">,
-): Promise<Obstacle | undefined> {
-  const { name } = environment;
+/** Why the console cannot change the cluster now: another run of Terraform, or what its manager needs is missing. */
+async function obstacleTo(workspace: Workspace, run: OtherRun | undefined): Promise<string | undefined> {
+  const { name } = workspace;
+  if (run?.end === null) return `Terraform is at work on ${name}: wait until it has ended.`;
   try {
-    if (!(await ownedByTerraform({ root, environment }))) {
-      // Its first run owns it as soon as it has written a state.
-      if (run === undefined || run.end !== null) return undefined;
-      return { reason: `Terraform is at work on ${name}: wait until it has ended.`, instead: null };
-    }
+    await managerOf(workspace);
+    return undefined;
   } catch (error) {
-    return { reason: TalosError.from(error).text, instead: null };
+    return TalosError.from(error).text;
   }
-  return {
-    reason: `The machines of ${name} are made by Terraform: this page looks after them, and Terraform changes them.`,
-    instead: {
-      apply: `${talosmith} deploy ${name}`,
-      upgrade: `${talosmith} upgrade talos ${name} --to <version> --write-only && ${talosmith} deploy ${name}`,
-      scale: `change the count in environments/${name}.yaml, then ${talosmith} deploy ${name}`,
-      destroy: `${talosmith} destroy ${name}`,
-    },
-  };
 }

@@ -30,7 +30,11 @@ const action = z.discriminatedUnion("kind", [
 
 const requests = {
   plan: z.strictObject({ action }),
-  operation: z.strictObject({ action, confirm: z.string().max(200).exactOptional() }),
+  operation: z.strictObject({
+    action,
+    confirm: z.string().max(200).exactOptional(),
+    plan: z.string().max(64).exactOptional(),
+  }),
   disturbance: z.union([
     z.strictObject({ power: z.boolean() }),
     z.strictObject({ fault: z.string().max(500).nullable() }),

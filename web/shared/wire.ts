@@ -102,15 +102,8 @@ export interface CertificateRow {
   readonly daysLeft: number;
 }
 
-/** Actions that change what the cluster consists of. The others leave no trace in what an owner keeps of it. */
+/** Actions that change what the cluster consists of, through what manages it. */
 export type ShapingKind = Extract<Action["kind"], "apply" | "upgrade" | "scale" | "destroy">;
-
-/** Why this page must not change what a cluster consists of, such as a Terraform state that owns it. */
-export interface Obstacle {
-  readonly reason: string;
-  /** What a person types instead, by action; null when nothing helps but to remove the reason. */
-  readonly instead: Readonly<Record<ShapingKind, string>> | null;
-}
 
 /** One environment with what was last seen of its cluster. */
 export interface ClusterView {
@@ -140,8 +133,8 @@ export interface ClusterView {
   readonly backups: BackupsView | null;
   /** Null unless the machines are simulated. */
   readonly simulated: readonly SimulatedRow[] | null;
-  /** Null where the page may do everything. */
-  readonly obstacle: Obstacle | null;
+  /** Why the cluster cannot be changed here, such as terraform that is missing; null where it can. */
+  readonly obstacle: string | null;
 }
 
 /** An environment whose file has faults. */
@@ -162,8 +155,22 @@ export type Action =
 
 type OperationKind = Action["kind"];
 
+/** What a plan warns of. A danger may lose data, access or quorum. */
+export interface PlanFinding {
+  readonly level: "caution" | "danger";
+  readonly title: string;
+  readonly sentence: string;
+}
+
 export interface ActionPlan {
+  /** The same for plans that do the same; a start that names it is refused when the plan has changed. */
+  readonly id: string;
+  /** What does the work: "terraform", "tofu" or "talosmith". */
+  readonly manager: string;
   readonly steps: readonly PlannedStep[];
+  readonly findings: readonly PlanFinding[];
+  /** Such as machines that could not be observed. */
+  readonly warnings: readonly string[];
   /** What has to be typed first, because data is lost; null when none is. */
   readonly confirm: string | null;
 }

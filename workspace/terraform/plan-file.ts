@@ -40,11 +40,11 @@ export interface ApplyingRun {
   readonly events: string;
 }
 
-/** The run that applies a plan in the stack's folder now, and the file in which it tells what it does. */
+/** The run of another process that applies a plan in the stack's folder now, and the file in which it reports. */
 export function applyingRun(directory: string): ApplyingRun | undefined {
   for (const name of namesIn(directory)) {
-    const { run, action, alive } = partsOf(name) ?? {};
-    if (run !== undefined && action !== undefined && alive) return { run, action, events: name };
+    const { run, action, alive, isOwn } = partsOf(name) ?? {};
+    if (run !== undefined && action !== undefined && alive && !isOwn) return { run, action, events: name };
   }
   return undefined;
 }
@@ -67,5 +67,10 @@ function partsOf(name: string) {
   const { pid, run, action } = pattern.exec(name)?.groups ?? {};
   return run === undefined
     ? undefined
-    : { run, action: action as RunAction | undefined, alive: pidExists(Number(pid)) };
+    : {
+        run,
+        action: action as RunAction | undefined,
+        alive: pidExists(Number(pid)),
+        isOwn: Number(pid) === process.pid,
+      };
 }

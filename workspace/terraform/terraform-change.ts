@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { basename, join } from "node:path";
 import * as z from "zod";
-import { eventFileVariable, systemTiming, type ToldEvent } from "../../engine/index.ts";
+import { awaitHealthy, eventFileVariable, systemTiming, type ToldEvent } from "../../engine/index.ts";
 import { type MachinePlan, machinesOf } from "../../model/index.ts";
 import { isMachine, parsePlan, planWith, type Review, reviewPlan } from "../../review/index.ts";
 import { clientFilePaths } from "../client-files.ts";
 import type { Deployed } from "../deploy.ts";
-import type { ChangeOptions, Intent, PlannedChange, ProgressListener } from "../planned-change.ts";
+import type { Applied, ChangeOptions, Intent, PlannedChange, ProgressListener } from "../planned-change.ts";
 import { refusedConfigs } from "../refused-configs.ts";
 import type { Workspace } from "../workspace.ts";
 import { eventsBeside, withPlanFile } from "./plan-file.ts";
@@ -39,6 +39,7 @@ export async function withTerraformChange<T>(
         unseen,
         warnings: warnings === "" ? [] : [warnings.trimEnd()],
         apply: async (events) => {
+          if (!changes) return unchanged(workspace, intent, unseen, events);
           const shown = review.resources.filter(isStep);
           events(plannedResources(shown, workspace.context.clock.now()));
           const subjects = new Map(shown.map((resource) => [resource.address, subjectOf(resource)]));
@@ -56,6 +57,18 @@ async function refuseUndeployable(workspace: Workspace): Promise<void> {
   if (workspace.environment.kind !== "simulated") return;
   const { requireLoopback } = await import("../simulated-machines.ts");
   await requireLoopback(workspace);
+}
+
+/** Terraform compares nothing of health, and the health of the cluster that workers join is its own deploy's matter. */
+async function unchanged(
+  workspace: Workspace,
+  intent: Intent,
+  unseen: Deployed["unseen"],
+  events: ProgressListener,
+): Promise<Applied> {
+  if (intent === "deploy" && unseen === undefined && workspace.environment.joins === undefined)
+    await awaitHealthy({ ...(await workspace.engineOptions()), events });
+  return { changed: false, unseen };
 }
 
 /** All that an apply is going to do to resources, as steps. */

@@ -21,7 +21,7 @@ test("a run of Terraform is seen from its beginning to its end, and one that was
   writeFileSync(join(folder, eventsBeside(`talosmith.${dead}.aaaa.tfplan`, "deploy")), "");
   expect(runs.look(folder)).toBeUndefined();
 
-  const plan = `talosmith.${process.pid}.0a1b.tfplan`;
+  const plan = `talosmith.${process.ppid}.0a1b.tfplan`;
   writeFileSync(join(folder, plan), "a plan that waits for its approval");
   expect(runs.look(folder)).toBeUndefined();
   const path = join(folder, eventsBeside(plan, "deploy"));
@@ -40,7 +40,7 @@ test.each([
 ])("the last words of a run and that it is %s are read after its folder is gone", async (outcome, signal, fault) => {
   const runs = new OtherRuns();
   const stack = mkdtempSync(join(folder, "stack-"));
-  const path = join(stack, eventsBeside(`talosmith.${process.pid}.0a1b.tfplan`, "destroy"));
+  const path = join(stack, eventsBeside(`talosmith.${process.ppid}.0a1b.tfplan`, "destroy"));
   const working = withFollowedEvents(path, signal, nobody, async () => {
     expect(runs.look(stack)).toMatchObject({ action: "destroy", events: [], end: null });
     eventsTo(path)({ type: "healthy", at: new Date(0), message: "all is well" });
@@ -61,7 +61,7 @@ test.each([
 test("of a run that was killed while it was watched nobody knows what came of it", () => {
   const runs = new OtherRuns();
   const stack = mkdtempSync(join(folder, "stack-"));
-  const path = join(stack, eventsBeside(`talosmith.${process.pid}.0a1b.tfplan`, "deploy"));
+  const path = join(stack, eventsBeside(`talosmith.${process.ppid}.0a1b.tfplan`, "deploy"));
   writeFileSync(path, "");
   expect(runs.look(stack)).toMatchObject({ end: null });
   rmSync(path);

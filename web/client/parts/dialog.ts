@@ -59,7 +59,7 @@ export function ActionDialog({ offer, environment, machine, onClose }: DialogPro
     event.preventDefault();
     if (!asked) return setAsked(true);
     setBusy(true);
-    send<OperationView>(`${path}/operations`, { action: action(values), confirm: typed }).then(
+    send<OperationView>(`${path}/operations`, { action: action(values), confirm: typed, plan: plan?.id }).then(
       ({ id }) => {
         onClose();
         location.hash = linkTo({ screen: "operations", id });
@@ -117,8 +117,17 @@ export function FieldInput({ field: { name, label, type = "text", options, words
 }
 
 function Plan({ plan, faulty }: { readonly plan: ActionPlan | undefined; readonly faulty: boolean }) {
-  if (plan !== undefined) return html`<${StepList} steps=${plan.steps} />`;
-  return faulty ? null : html`<p class="hint" aria-busy="true">Asking the machines …</p>`;
+  if (plan === undefined) return faulty ? null : html`<p class="hint" aria-busy="true">Planning …</p>`;
+  const { manager, findings, warnings, steps } = plan;
+  return html`
+    ${manager !== "talosmith" && html`<p>Planned by ${manager}: exactly this plan is applied.</p>`}
+    ${findings.map(
+      ({ level, title, sentence }) =>
+        html`<p key=${sentence} class=${level === "danger" ? "fault" : "notice"}>${level === "danger" && html`<strong>DANGER</strong> `}${title}: ${sentence}</p>`,
+    )}
+    ${warnings.map((warning) => html`<p key=${warning} class="notice">${warning}</p>`)}
+    <${StepList} steps=${steps} />
+  `;
 }
 
 export function StepList({ steps }: { readonly steps: readonly PlannedStep[] }) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
-import type { Obstacle, ShapingKind } from "../../shared/wire.ts";
+import type { ShapingKind } from "../../shared/wire.ts";
 import { html } from "../html.ts";
 import { ActionDialog, type Offer } from "./dialog.ts";
 
@@ -13,10 +13,10 @@ interface OffersProps {
     readonly shaping?: ShapingKind;
   })[];
   readonly readOnly: boolean;
-  readonly obstacle?: Obstacle | null;
+  readonly obstacle?: string | null;
 }
 
-/** A row of buttons; each opens the dialog of its action. What cannot be done says why, and what to type instead. */
+/** A row of buttons; each opens the dialog of its action. What cannot be done says why. */
 export function Offers({ environment, machine, offers, readOnly, obstacle = null }: OffersProps) {
   const [chosen, setChosen] = useState<Offer>();
   if (readOnly || offers.length === 0) return null;
@@ -28,19 +28,7 @@ export function Offers({ environment, machine, offers, readOnly, obstacle = null
           html`<button key=${offer.label} type="button" class=${offer.tone ?? ""} disabled=${barred.includes(offer)} aria-describedby=${barred.includes(offer) ? "obstacle" : undefined} onClick=${() => setChosen(offer)}>${offer.label} …</button>`,
       )}
     </p>
-    ${
-      obstacle !== null &&
-      barred.length > 0 &&
-      html`<div class="notice">
-        <p id="obstacle">${obstacle.reason}</p>
-        ${
-          obstacle.instead !== null &&
-          html`<details><summary>What to type instead</summary>
-            <dl>${barred.map(({ label, shaping }) => html`<div key=${label}><dt>${label}</dt><dd><code>${shaping && obstacle.instead?.[shaping]}</code></dd></div>`)}</dl>
-          </details>`
-        }
-      </div>`
-    }
+    ${obstacle !== null && barred.length > 0 && html`<p class="notice" id="obstacle">${obstacle}</p>`}
     ${chosen !== undefined && html`<${ActionDialog} key=${chosen.label} offer=${chosen} environment=${environment} machine=${machine} onClose=${() => setChosen(undefined)} />`}
   `;
 }

@@ -11,7 +11,7 @@ interface ChangesProps {
 
 /** The plan as a person reads it: steps in their order, then what they change in configs, secrets replaced. */
 export function ChangesScreen({ cluster, program }: ChangesProps) {
-  const { environment, state, pending, differences, machines, obstacle } = cluster;
+  const { environment, state, pending, differences, machines } = cluster;
   const unseen = machines.filter(({ health }) => health === "unreachable");
   const planned = state === "not deployed";
   return html`
@@ -25,7 +25,7 @@ export function ChangesScreen({ cluster, program }: ChangesProps) {
         : html`<h2>What an apply would do now</h2><${StepList} steps=${pending} />`
     }
     ${planned && html`<p class="hint">The steps on the machines are known when they are there.</p>`}
-    ${planned && obstacle !== null && html`<p>All that Terraform would make: <code>${program} review ${environment}</code></p>`}
+    ${planned && html`<p>The whole plan: <code>${program} plan ${environment}</code></p>`}
     ${differences.length > 0 && html`<h2>Configs that change, secrets replaced</h2>`}
     ${differences.map(
       ({ machines: names, changes, moved }) => html`<div key=${names[0]}>

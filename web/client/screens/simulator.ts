@@ -32,8 +32,11 @@ const fields = [
 function NewClusterForm() {
   const [values, setValues] = useState<Readonly<Record<string, string>>>(initialValues(fields));
   const [fault, setFault] = useState<string>();
+  const [busy, setBusy] = useState(false);
   const create = async (event: Event) => {
     event.preventDefault();
+    setBusy(true);
+    setFault(undefined);
     const { name = "", controlPlanes, workers } = values;
     try {
       await send("/api/environments", { name, controlPlanes: Number(controlPlanes), workers: Number(workers) });
@@ -41,6 +44,7 @@ function NewClusterForm() {
       const { id } = await send<OperationView>(path, { action: { kind: "apply" } });
       location.hash = linkTo({ screen: "operations", id });
     } catch (error) {
+      setBusy(false);
       setFault((error as Error).message);
     }
   };
@@ -49,7 +53,8 @@ function NewClusterForm() {
       (field) =>
         html`<${FieldInput} key=${field.name} field=${field} value=${values[field.name]} onValue=${(value: string) => setValues({ ...values, [field.name]: value })} />`,
     )}
-    <button type="submit" class="main">Create and deploy</button>
+    <button type="submit" class="main" disabled=${busy}>Create and deploy</button>
+    ${busy && html`<p class="hint" aria-busy="true">Planning …</p>`}
     ${fault !== undefined && html`<p role="alert" class="fault">${fault}</p>`}
   </form>`;
 }
