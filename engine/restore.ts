@@ -64,8 +64,8 @@ export async function restoreCluster(options: RestoreOptions): Promise<RestoreRe
       context,
     );
     const { steps: rest, kubeconfig } = await applyIn(context);
-    await context.record(whole, "finished");
     const strays = strayNodes(context.desired, await context.observeKubernetes());
+    await context.record(whole, "finished");
     return { steps: [...steps, ...rest], kubeconfig, strays };
   });
 }
