@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import {
   type Claim,
@@ -11,7 +12,7 @@ import {
   type MachineSpec,
   type Policy,
 } from "../engine/index.ts";
-import { type Environment, fileReader, placeOfPatch } from "../model/index.ts";
+import { type Environment, fileReader, knownAddresses, placeOfPatch } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import type { SecretsBundle } from "../talos/secrets/index.ts";
 import { ClientFiles } from "./client-files.ts";
@@ -25,7 +26,7 @@ import { findEnvironment, notDeployed, type OpenOptions, openEnvironment } from 
 import { environmentPolicy, type PolicyFlags } from "./rollout.ts";
 import { EnvironmentSecrets } from "./secrets.ts";
 import { stackSpec } from "./stack-spec.ts";
-import { appCommand } from "./terraform/prepare-stack.ts";
+import { appCommand, stackDirectory } from "./terraform/prepare-stack.ts";
 import { recordedSpec } from "./terraform/recorded-spec.ts";
 import { ownedByTerraform, readState, stateFile } from "./terraform/state-file.ts";
 
@@ -162,6 +163,17 @@ export class Workspace implements EnvironmentOnDisk {
     return { ...spec, placeOf: (place) => placeOfPatch(this.environment, fileReader(this.root), place) };
   }
 
+  /** While the first apply makes the cluster, it is in no state: then the stack says what it will be, where the file has all addresses. */
+  async #specInCreation(): Promise<ClusterSpec | undefined> {
+    const { cluster, name } = this.environment;
+    const addresses = new Map(
+      [...knownAddresses(this.environment)].map(([machine, address]) => [machine, { address }]),
+    );
+    if (addresses.size === 0 || !existsSync(join(this.root, "generated/.creating", cluster.name))) return undefined;
+    const isWritten = existsSync(join(stackDirectory(this.root, name), "cdk.tf.json"));
+    return isWritten ? stackSpec(this, addresses, { leaving: [], patches: await this.#patches() }) : undefined;
+  }
+
   async #open(): Promise<DeployedCluster> {
     const { name } = this.environment;
     // A state that cannot be read may own the cluster.
@@ -179,7 +191,7 @@ export class Workspace implements EnvironmentOnDisk {
   async #deployedSpec(): Promise<Pick<DeployedCluster, "spec" | "absent">> {
     const { name, kind } = this.environment;
     if (!runsWithoutTerraform(kind)) {
-      const spec = await recordedSpec(this);
+      const spec = (await recordedSpec(this)) ?? (await this.#specInCreation());
       if (spec === undefined) throw notDeployed(name, "its state has no cluster");
       return { spec, absent: [] };
     }

@@ -200,4 +200,20 @@ describe("a cluster on machines that Terraform made", () => {
     ])
       expect((await talosmith(...command)).stderr).toContain("lab is not deployed: its state has no cluster");
   });
+
+  test("that is not in the state yet, while the first apply makes it, is seen by its file and secrets", async () => {
+    state([resource("libvirt_domain", {})]);
+    const [machine] = await lab.machines(["cp-1"]);
+    const [, cidr, offset] = /^(.*)\.(\d+)$/.exec(machine?.address ?? "") ?? [];
+    writeFileSync(
+      at("environments/lab.yaml"),
+      `infrastructure: { kind: libvirt, trustOnFirstUse: true, network: { cidr: ${cidr}.0/24, controlPlaneOffset: ${offset} } }\ncontrolPlane: { count: 1 }\nworkers: []\nsecrets: { file: secrets/lab.yaml }\n`,
+    );
+    await prepareStack(root, "lab", { env, signal: new AbortController().signal });
+    expect((await talosmith("status", "lab")).stderr).toContain("lab is not deployed");
+    mkdirSync(at("generated/.creating"), { recursive: true });
+    writeFileSync(at("generated/.creating/lab"), "");
+    const { stdout, stderr } = await talosmith("status", "lab");
+    expect(stdout, stderr).toMatch(/cp-1 +controlplane +\S+ +running/);
+  });
 });

@@ -60,7 +60,11 @@ export function worldKubernetes(world: World): Kubernetes {
         : { version, ready: !world.sickComponents.has(`${component} ${version}`) };
     },
     workload: async (kind) => (kind === "daemonsets" ? { wanted: 1, updated: 1, ready: 1 } : undefined),
-    rootCas: async () => world.rootCas || publishedCas(world),
+    async rootCas() {
+      const configs = [...world.machines.values()].flatMap(({ config }) => config ?? []);
+      const encoded = configs.flatMap((config) => [...config.matchAll(/crt: (\S+)/g)].map(([, text = ""]) => text));
+      return encoded.map((text) => Buffer.from(text, "base64").toString()).join("");
+    },
     async restartWorkload({ name }, mark) {
       record(`restart ${name} for ${mark}`);
     },
@@ -107,12 +111,4 @@ export function worldKubernetes(world: World): Kubernetes {
       world.machine(name).node = undefined;
     },
   };
-}
-
-/** Controllers publish what the control planes accept. */
-function publishedCas(world: World): string {
-  const [config = ""] = [...world.machines.values()].flatMap(({ role, config: own }) =>
-    role === "controlplane" ? (own ?? []) : [],
-  );
-  return [...config.matchAll(/crt: (\S+)/g)].map(([, text = ""]) => Buffer.from(text, "base64").toString()).join("\n");
 }

@@ -64,8 +64,6 @@ export class World {
   readonly clocks = new Map<string, number>();
   /** Of the kube-proxy that runs; a change of configs does not reach it by itself. */
   proxyVersion: string | undefined;
-  /** What pods trust that start now. */
-  rootCas = "";
   readonly clientPods: ClientPods[] = [];
   readonly proxyFaults: string[] = [];
   /** What machines have to complain about. */
