@@ -107,7 +107,7 @@ class Screen {
   #text = "";
 
   write(text: string): void {
-    const [, up, rest = text] = /^\u001b\[(\d+)A\u001b\[0J([\s\S]*)$/.exec(text) ?? [];
+    const [, up, rest = text] = /^\p{Cc}\[(\d+)A\p{Cc}\[0J([\s\S]*)$/u.exec(text) ?? [];
     const lines = this.#text.split("\n");
     // The last line is the empty one, where the cursor is.
     if (up !== undefined) this.#text = `${lines.slice(0, -1 - Number(up)).join("\n")}\n`;
