@@ -39,7 +39,8 @@ export function usageFault(program: Command, line: string): string | undefined {
       else given.push(word);
     }
   }
-  if (command.commands.length > 0) return given[0] === undefined ? undefined : `no command ${given[0]}`;
+  if (command.commands.length > 0 && command.registeredArguments.length === 0)
+    return given[0] === undefined ? undefined : `no command ${given[0]}`;
   return argumentFault(command, given) ?? missingOption(command, line);
 }
 

@@ -102,16 +102,12 @@ export function recordingText(run: RecordedRun): string {
   return `${addresses.reduce((changed, address, index) => changed.replaceAll(address, `10.0.0.${11 + index}`), text)}\n`;
 }
 
-const escapeCode = String.fromCharCode(27);
-/** What a live view writes before it draws again. */
-const erasing = new RegExp(`^${escapeCode}\\[(\\d+)A${escapeCode}\\[0J([\\s\\S]*)$`);
-
 /** What is on a terminal: text, and rows that are drawn over. */
 class Screen {
   #text = "";
 
   write(text: string): void {
-    const [, up, rest = text] = erasing.exec(text) ?? [];
+    const [, up, rest = text] = /^\p{Cc}\[(\d+)A\p{Cc}\[0J([\s\S]*)$/u.exec(text) ?? [];
     const lines = this.#text.split("\n");
     // The last line is the empty one, where the cursor is.
     if (up !== undefined) this.#text = `${lines.slice(0, -1 - Number(up)).join("\n")}\n`;

@@ -97,15 +97,6 @@ export async function ownedByTerraform({ root, environment }: Place): Promise<bo
   return ((await readState(stateFile(root, environment.name)))?.resources ?? 0) !== 0;
 }
 
-/** Two owners of one cluster would undo each other's work: what Terraform made is changed through it. */
-export async function refuseOwnedByTerraform(place: Place): Promise<void> {
-  if (!(await ownedByTerraform(place))) return;
-  const { name } = place.environment;
-  throw new TalosError("failed-precondition", `${name} belongs to Terraform`, {
-    hint: `With terraform or tofu on the PATH, use: talosmith deploy ${name} (or plan, destroy)`,
-  });
-}
-
 /** After a destroy the state says only that nothing is there; its folder goes with the last one. */
 export async function removeState(path: string): Promise<void> {
   for (const copy of [path, `${path}.backup`, ...(await stateBackups(path))]) await rm(copy, { force: true });
