@@ -172,7 +172,7 @@ export function reviewSteps(review: Review): readonly PlannedStep[] {
   const infrastructure = infrastructureChanges(review).map((change) => [infrastructureLine(change), change.losesData]);
   const clusters = review.clusters.flatMap((cluster) => {
     if (cluster.after === undefined) return [[`destroy cluster ${cluster.name}`, true] as const];
-    const steps = stepsOf(cluster) ?? [`bring up cluster ${cluster.name}: steps are computed once the machines exist`];
+    const steps = stepsOf(cluster) ?? [`cluster ${cluster.name}: steps are computed once the machines exist`];
     return steps.map((sentence) => [sentence, losesData(sentence)] as const);
   });
   return [...infrastructure, ...clusters].map(([sentence, destructive], index) => ({
