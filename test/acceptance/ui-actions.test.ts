@@ -83,7 +83,7 @@ describe.runIf(possible)("the page's actions in a browser", { timeout: 180_000 }
     expect(await ui.page.locator("[name=count]").inputValue()).toBe("1");
     await ui.page.keyboard.press("Escape");
     const up = await ui.act("#/machines/lab", "Scale", { fill: { pool: "w", count: "2" } });
-    expect(up.join()).toContain("create machine lab-w-2");
+    expect(up.join()).toContain("create machine: lab-w-2");
     expect(await ui.ended()).toContain("done");
     const down = await ui.act("#/machines/lab", "Scale", { fill: { pool: "w", count: "1" }, confirm: "lab" });
     expect(down.join()).toContain("data is lost");
@@ -105,7 +105,7 @@ describe.runIf(possible)("the page's actions in a browser", { timeout: 180_000 }
 
   test("a destroy wants the cluster's name, and takes everything away", async () => {
     const steps = await ui.act("#/topology/lab", "Destroy", { confirm: "lab" });
-    expect(steps.join()).toContain("wipe the disk of lab-cp-1");
+    expect(steps.join()).toContain("destroy cluster lab (data is lost)");
     expect(await ui.ended()).toContain("done");
     await ui.show("#/machines/lab");
     await ui.page.getByText("There are no machines yet.").waitFor();

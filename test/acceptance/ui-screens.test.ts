@@ -44,16 +44,14 @@ describe.skipIf(chromiumPath === undefined)("the page's screens in a browser", {
     await ui.page.getByText("clouds").first().waitFor();
   });
 
-  test("what belongs to Terraform says so, with the command to type, and offers nothing it would refuse", async () => {
+  test("where terraform is missing, the clusters that it manages are read-only, and the reason is shown", async () => {
     await ui.show("#/topology/rack");
-    await ui.page.getByText("rack are made by Terraform").waitFor();
-    await ui.page.getByText("What to type instead").click();
-    await ui.page.getByText("talosmith deploy rack", { exact: true }).waitFor();
+    await ui.page.getByText("created by terraform or tofu, but neither is on the PATH").waitFor();
     expect(await ui.page.getByRole("button", { name: "Apply …" }).isDisabled()).toBe(true);
     await ui.inspect("terraform");
     await ui.show("#/changes/rack");
     await ui.page.getByText("create machine rack-cp-1").waitFor();
-    await ui.page.getByText("npx talosmith review rack", { exact: true }).waitFor();
+    await ui.page.getByText("npx talosmith plan rack", { exact: true }).waitFor();
   });
 
   test("a cluster is made on the simulator's board", async () => {

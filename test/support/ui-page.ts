@@ -32,7 +32,8 @@ const environments: Readonly<Record<string, string>> = {
   broken: "infrastructure: { kind: clouds }\n",
 };
 
-export async function openPage(): Promise<PageInBrowser> {
+/** Without an environment, terraform and tofu are missing. */
+export async function openPage(env: Readonly<Record<string, string>> = { PATH: "/nowhere" }): Promise<PageInBrowser> {
   const root = mkdtempSync(join(tmpdir(), "talosmith-ui-"));
   const scale = process.env.TALOSMITH_SIMULATOR_TIME_SCALE;
   process.env.TALOSMITH_SIMULATOR_TIME_SCALE = "0.1";
@@ -41,7 +42,7 @@ export async function openPage(): Promise<PageInBrowser> {
   writeFileSync(join(root, "cdktf.json"), "{}");
   for (const [name, text] of Object.entries(environments))
     writeFileSync(join(root, "environments", `${name}.yaml`), text);
-  const context = testContext({ cwd: root, env: { PATH: process.env.PATH }, clock: systemClock });
+  const context = testContext({ cwd: root, env, clock: systemClock });
   const server = await serveUi({
     port: 0,
     readOnly: false,
@@ -151,7 +152,8 @@ export class PageInBrowser {
     }
     if (await dialog.getByRole("button", { name: "Show the plan" }).isVisible())
       await dialog.getByRole("button", { name: "Show the plan" }).click();
-    await dialog.locator(".steps, .hint:not([aria-busy])").waitFor();
+    await dialog.locator(".steps, .hint:not([aria-busy]), [role=alert]").waitFor();
+    if (await dialog.getByRole("alert").isVisible()) throw new Error(String(await dialog.textContent()));
     const steps = await dialog.locator(".steps li").allTextContents();
     const go = dialog.locator("button[type=submit]");
     if (options.confirm !== undefined) {

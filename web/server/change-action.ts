@@ -25,8 +25,13 @@ export function isChange(action: Action): action is ChangeAction {
   return action.kind === "apply" || action.kind === "upgrade" || action.kind === "scale" || action.kind === "destroy";
 }
 
-/** Edits for a plan are undone afterwards: two at once would undo each other's. */
+/** Edits for a plan are undone afterwards: two at once would undo each other's. By the project's root. */
 const turns = new Map<string, Promise<void>>();
+
+/** Whether the project's files may hold what a plan only tries. */
+export function isPlanning(root: string): boolean {
+  return turns.has(root);
+}
 
 /** What the change would do now. The environment's files are as before when this has ended. */
 export async function planChange(workspace: Workspace, action: ChangeAction): Promise<ActionPlan> {
@@ -77,38 +82,41 @@ async function withChange<T>(
   await clearAbandonedState(workspace);
   const intent = action.kind === "destroy" ? "destroy" : "deploy";
   const manager = await managerOf(workspace, { withoutTerraform: intent === "destroy" });
-  const { environment, texts } = editOf(workspace, action);
   if (isEdit(action) && manager.isNew) throw notDeployed(workspace.name, "there is nothing to change");
-  return withTurn(workspace.root, (leave) =>
-    withSavedTexts(workspace.root, texts, (keep) => {
+  return withTurn(workspace.root, (leave) => {
+    const { environment, texts } = editOf(workspace, action);
+    const edit = isEdit(action) && texts.size > 0 ? editStep(texts, action) : undefined;
+    return withSavedTexts(workspace.root, texts, (keepTexts) => {
       const edited = workspace.written(environment);
-      const edit = isEdit(action) && texts.size > 0 ? editStep(texts, action) : undefined;
+      const keep = () => {
+        keepTexts();
+        leave();
+      };
       return withPlannedChange(edited, manager, { intent }, (planned) => {
         const plan = planOf(edited, managerName(manager), planned, { edit, action });
-        const keepAndLeave = () => {
-          keep();
-          leave();
-        };
-        return work({ plan, planned, manager, edited, edit, keep: keepAndLeave });
+        return work({ plan, planned, manager, edited, edit, keep });
       });
-    }),
-  );
+    });
+  });
 }
 
 /** One after the other; `leave` lets the next one begin before the work has ended. */
 async function withTurn<T>(root: string, work: (leave: () => void) => Promise<T>): Promise<T> {
   const before = turns.get(root);
-  let leave = () => {};
+  let end = () => {};
   const own = new Promise<void>((resolve) => {
-    leave = resolve;
+    end = resolve;
   });
+  const leave = () => {
+    if (turns.get(root) === own) turns.delete(root);
+    end();
+  };
   turns.set(root, own);
   await before;
   try {
     return await work(leave);
   } finally {
     leave();
-    if (turns.get(root) === own) turns.delete(root);
   }
 }
 
@@ -165,7 +173,7 @@ export function reviewSteps(review: Review): readonly PlannedStep[] {
   const infrastructure = infrastructureChanges(review).map((change) => [infrastructureLine(change), change.losesData]);
   const clusters = review.clusters.flatMap((cluster) => {
     if (cluster.after === undefined) return [[`destroy cluster ${cluster.name}`, true] as const];
-    const steps = stepsOf(cluster) ?? [`bring up cluster ${cluster.name}: steps are computed once the machines exist`];
+    const steps = stepsOf(cluster) ?? [`cluster ${cluster.name}: steps are computed once the machines exist`];
     return steps.map((sentence) => [sentence, losesData(sentence)] as const);
   });
   return [...infrastructure, ...clusters].map(([sentence, destructive], index) => ({

@@ -17,6 +17,7 @@ import { stackDirectory } from "../../workspace/terraform/prepare-stack.ts";
 import { type OtherRun, OtherRuns } from "../../workspace/terraform/run-events.ts";
 import { type DeployedCluster, Workspace } from "../../workspace/workspace.ts";
 import type { Action, ActionPlan, BackupsView, Disturbance, NewCluster, SimulatedRow } from "../shared/wire.ts";
+import { isPlanning } from "./change-action.ts";
 import type { ConsoleObservation } from "./cluster-view.ts";
 import { performAction, planAction } from "./project-actions.ts";
 
@@ -30,9 +31,18 @@ export function openConsoleProject(root: string, context: WorkspaceContext, opti
     new Workspace({ root, environment, context: { ...context, signal } });
   const open = clusterOpener(workspaceOf, systemTiming, remoteLasts);
   const backups = new BackupLists();
+  const files = observedFiles(root, options);
+  const loaded = new Map<string, Environment>();
   const runElsewhere = ({ name }: Environment) => runs.look(stackDirectory(root, name));
   return {
-    ...observedFiles(root, options),
+    ...files,
+    /** While a plan tries other content, the content from before. */
+    load(name: string): Environment {
+      const before = isPlanning(root) ? loaded.get(name) : undefined;
+      const environment = before ?? files.load(name);
+      loaded.set(name, environment);
+      return environment;
+    },
     environmentNames: (): readonly string[] => listEnvironments(root),
     /** Throws `not-found` while the environment is not deployed. */
     openCluster: async (environment: Environment): Promise<DeployedCluster> =>
