@@ -8,6 +8,7 @@ import { clientFilePaths } from "../client-files.ts";
 import type { Deployed } from "../deploy.ts";
 import type { Applied, ChangeOptions, Intent, PlannedChange, ProgressListener } from "../planned-change.ts";
 import { refusedConfigs } from "../refused-configs.ts";
+import { refuseMissingImages } from "../start-images.ts";
 import type { Workspace } from "../workspace.ts";
 import { eventsBeside, withPlanFile } from "./plan-file.ts";
 import { prepareExistingStack, prepareStack, stackDirectory } from "./prepare-stack.ts";
@@ -54,6 +55,9 @@ export async function withTerraformChange<T>(
 /** Before terraform is started: what its apply could report for one machine after the other at best. */
 async function refuseUndeployable(workspace: Workspace): Promise<void> {
   await workspace.machines.refuseOtherKind();
+  const { root, name, environment } = workspace;
+  const isNew = environment.backend.kind === "local" && !(await readState(stateFile(root, name)))?.resources;
+  if (isNew) refuseMissingImages(workspace);
   if (workspace.environment.kind !== "simulated") return;
   const { requireLoopback } = await import("../simulated-machines.ts");
   await requireLoopback(workspace);

@@ -177,6 +177,13 @@ const failures: readonly (readonly [words: RegExp, hint: string])[] = [
   ],
 ];
 
+const settingsWarning = /There are some problems with the CLI configuration:\n╷\n│ Warning: (?:│.*\n|.*\n)*?╵\n+/g;
+
+/** What terraform says, without its warnings about a CLI configuration that is not there: they are not why it failed. */
+export function withoutSettingsWarnings(words: string): string {
+  return words.replaceAll(settingsWarning, "");
+}
+
 /** What to do about a failure that newcomers meet, by terraform's words for it. */
 export function knownFailureHint(words: string): string | undefined {
   // Terraform draws a frame around its words, and breaks their lines where it likes.

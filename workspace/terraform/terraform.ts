@@ -5,7 +5,13 @@ import type { ToldEvent } from "../../engine/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { type Finished, type RunOptions, runProgram } from "./run-program.ts";
 import { lockedError } from "./state-lock.ts";
-import { applyReport, knownFailureHint, type ReportOptions, warningsIn } from "./terraform-output.ts";
+import {
+  applyReport,
+  knownFailureHint,
+  type ReportOptions,
+  warningsIn,
+  withoutSettingsWarnings,
+} from "./terraform-output.ts";
 
 export interface TerraformOptions {
   /** The terraform or tofu program. */
@@ -117,7 +123,7 @@ export class Terraform {
     const words = `${stdout}${stderr}`;
     const locked = lockedError(words, this.name);
     if (locked !== undefined) return locked;
-    const unsaid = (shown ? stderr : words).trim();
+    const unsaid = withoutSettingsWarnings(shown ? stderr : words).trim();
     const details = unsaid === "" ? "" : `\n\n${unsaid}\n`;
     const end = killedBy === undefined ? `ended with exit code ${code}` : `was killed by ${killedBy}`;
     const hint = killedBy === undefined ? knownFailureHint(words) : killedHint;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { knownFailureHint } from "../../../workspace/terraform/terraform-output.ts";
+import { knownFailureHint, withoutSettingsWarnings } from "../../../workspace/terraform/terraform-output.ts";
 
 // As terraform 1.11 printed them on a computer that had none of it.
 const seen: readonly (readonly [what: string, words: string, hint: string])[] = [
@@ -75,4 +75,20 @@ describe("what terraform says of a computer that is not ready", () => {
       expect(knownFailureHint(words)).toBeUndefined();
     },
   );
+});
+
+test("a CLI configuration that is not there is not why terraform failed", () => {
+  const warning = `There are some problems with the CLI configuration:
+╷
+│ Warning: Unable to open CLI configuration file
+│
+│ The CLI configuration file at "/home/ann/.terraformrc" does not exist.
+╵
+
+
+`;
+  const error = "Error: Unclosed configuration block\n\n  on main.tf line 1\n";
+  expect(withoutSettingsWarnings(`${warning}${error}${warning}`)).toBe(error);
+  const fault = warning.replace("Warning", "Error");
+  expect(withoutSettingsWarnings(fault)).toBe(fault);
 });
