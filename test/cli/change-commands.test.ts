@@ -94,6 +94,16 @@ describe("the commands that change a cluster", () => {
     expect(exitCode).toBe(0);
   });
 
+  test("review of a deployed environment says what differs, not what a first apply makes", async () => {
+    expect((await talosmith("review", "tiny")).stdout).toBe("## Nothing to change\n");
+    const before = readFileSync(file, "utf8");
+    writeFileSync(file, before.replace("count: 1 # for now", "count: 2"));
+    const { stdout } = await talosmith("review", "tiny");
+    writeFileSync(file, before);
+    expect(stdout).toContain("apply initial config to tiny-w-2");
+    expect(stdout).not.toContain("tiny-cp-1");
+  });
+
   test("a client file that is missing on this machine is no change, and a deploy writes it", async () => {
     const kubeconfig = join(root, "generated/tiny/kubeconfig");
     rmSync(kubeconfig);
