@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { registerStatus } from "../../cli/commands/inspect.ts";
+import { registerReview, registerStatus } from "../../cli/commands/inspect.ts";
 import { registerDeploy, registerPlan, registerScale } from "../../cli/commands/lifecycle.ts";
 import { registerSim } from "../../cli/commands/sim.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
@@ -13,7 +13,7 @@ import { isDangerous } from "../../workspace/planned-change.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import { testContext } from "../support/command-context.ts";
 
-const registrations = [registerDeploy, registerPlan, registerScale, registerStatus, registerSim];
+const registrations = [registerDeploy, registerPlan, registerReview, registerScale, registerStatus, registerSim];
 
 /** Plans and scaling of a cluster on the simulator, without Terraform, as a user would type them. */
 describe("the commands that change a cluster", () => {
@@ -152,7 +152,7 @@ describe("the commands that change a cluster", () => {
     );
     expect(readFileSync(file, "utf8")).toContain("  - count: 1 # for now\n");
     const { stdout, exitCode } = await talosmith("plan", "tiny");
-    expect(stdout).toContain("  destroy machine: tiny-w-2\n  change client files: generated/tiny/talosconfig\n");
+    expect(stdout).toContain("Infrastructure\n  destroy machine: tiny-w-2\n\nSteps (3)\n");
     expect(exitCode).toBe(2);
   });
 
