@@ -183,7 +183,8 @@ describe.skipIf(chromiumPath === undefined)("the page's screens in a browser", {
     await ui.show("#/topology/lab");
     await ui.page.getByRole("button", { name: "Apply …" }).focus();
     await ui.page.keyboard.press("Enter");
-    await ui.page.getByRole("dialog").getByText("Nothing to change.").waitFor();
+    // The talosconfig that ends in a day, from above.
+    await ui.page.getByRole("dialog").getByText("change client files").waitFor();
     await ui.inspect("dialog");
     await ui.page.keyboard.press("Tab");
     expect(await ui.page.evaluate("document.activeElement.closest('dialog') !== null")).toBe(true);
