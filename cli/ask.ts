@@ -31,15 +31,19 @@ export async function approved(
   context: CommandContext,
 ): Promise<boolean> {
   if (yes) return true;
-  if (!context.stderr.isTerminal || !process.stdin.isTTY) {
-    throw new TalosError("failed-precondition", "approval is needed, but there is no terminal to ask on", {
-      hint: "Add --yes to go ahead without asking.",
-    });
-  }
+  requireAnswer({ yes }, context);
   if ((await question(`\n${text}\n  Only "${answer}" is accepted: `, context.signal)) === answer) return true;
   context.stderr.write("Nothing was changed.\n");
   context.exit(1);
   return false;
+}
+
+/** Throws where `approved` would, because nobody can be asked: before work whose outcome needs an answer. */
+export function requireAnswer({ yes }: ApprovalFlags, context: CommandContext): void {
+  if (yes || (context.stderr.isTerminal && process.stdin.isTTY)) return;
+  throw new TalosError("failed-precondition", "approval is needed, but there is no terminal to ask on", {
+    hint: "Add --yes to go ahead without asking.",
+  });
 }
 
 /** The same for a change of an environment: its name is the answer. Simulated machines hold nothing worth a question. */

@@ -3,7 +3,6 @@ import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
 import { type EngineOptions, kubeconfigFrom, withContext, withExclusiveContext } from "./engine.ts";
 import type { Finding } from "./events.ts";
-import { describe } from "./execute/join.ts";
 import { runSteps } from "./execute/run.ts";
 import type { StepContext } from "./execute/step-context.ts";
 import { checkHealthIn } from "./health/health.ts";
@@ -115,7 +114,7 @@ export async function observeAll(context: StepContext): Promise<ObservedCluster>
       if (state?.kind !== "unreachable" || (role === "worker" && !started)) return [];
       // Waiting does not change a certificate, so an error in it is reported at once.
       if (state.certificate !== undefined) return [];
-      return [`${name}: ${describe(state, "")}`];
+      return [`${name}: not reachable yet, it may be booting: ${state.reason}`];
     });
     return silent.length === 0 ? undefined : silent.join("; ");
   });

@@ -29,6 +29,7 @@ export { type Journal, type JournalEntry, journalFile, journalPath } from "./exe
 export { defaultTimeouts, sleepBy, systemTiming, type Timeouts, type Timing } from "./execute/timing.ts";
 export { type WaitOptions, waitUntil } from "./execute/wait.ts";
 export { type CheckResult, checkHealth, type HealthOptions, type HealthReport } from "./health/health.ts";
+export { type Unready, unreadyParts } from "./health/unready.ts";
 export {
   type InCluster,
   inClusterAccess,
@@ -42,9 +43,10 @@ export {
 } from "./kubernetes/index.ts";
 export { leaveCluster } from "./leave.ts";
 export { lockFileFor, withLock } from "./lock/lock.ts";
+export { holding } from "./lock/lock-file.ts";
 export { type Claim, claimed, otherOwner, refuseLost, released } from "./lock/ownership.ts";
 export { breakLock, checkOwner, type LockState, lockState, releaseOwner } from "./lock/unlock.ts";
-export type { Kubernetes, MachineHealth, Machines, MachineTarget, Ownership } from "./machines.ts";
+export type { ClientPods, Kubernetes, MachineHealth, Machines, MachineTarget, Ownership } from "./machines.ts";
 export { type Maintenance, maintainMachine, planMaintenance } from "./maintain.ts";
 export { talosCredentials } from "./observe/credentials.ts";
 export { inspectWithoutSecrets } from "./observe/inspect.ts";
@@ -64,15 +66,16 @@ export {
 } from "./observed.ts";
 export { configFindings } from "./plan/config-findings.ts";
 export { readsUserData } from "./plan/first-contact.ts";
+export { imageFindings } from "./plan/image-findings.ts";
 export { immutableFindings } from "./plan/immutable.ts";
 export { plan, planDestroy } from "./plan/plan.ts";
-export { preflight, refuseErrors } from "./plan/preflight.ts";
+export { preflight, refuseErrors, versionConflicts } from "./plan/preflight.ts";
 export { type Preview, previewCluster, recordedOwner, refusals } from "./plan/preview.ts";
 export { refuseDestroy } from "./plan/protection.ts";
 export { type EtcdView, etcdView, quorumOf } from "./plan/quorum.ts";
 export { desiredCluster, outlineOf, type Renderable, Rendering } from "./plan/rendering.ts";
 export { type Canary, defaultPolicy, type Gate, type Policy, unavailableLimit, type Window } from "./policy.ts";
-export { planRestore, type RestoreOptions, restoreCluster } from "./restore.ts";
+export { deleteNodes, planRestore, type RestoreOptions, type RestoreResult, restoreCluster } from "./restore.ts";
 export {
   planRotation,
   type RotateOptions,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { MachineConfig } from "../talos/config/index.ts";
 import type { MachineRole } from "./desired.ts";
-import type { MachineState, ObservedKubernetes, ObservedNode } from "./observed.ts";
+import type { MachineState, ObservedComponent, ObservedKubernetes, ObservedNode } from "./observed.ts";
 import type { KubernetesComponent, WantedImage } from "./step.ts";
 
 /** A machine that the engine can talk to. */
@@ -74,7 +74,7 @@ export interface Machines {
   bootstrapManifests(machine: MachineTarget, signal?: AbortSignal): Promise<readonly ManifestObject[]>;
   /** What the health checks ask one machine beyond its state. Throws when it does not answer. */
   health(machine: MachineTarget, signal?: AbortSignal): Promise<MachineHealth>;
-  /** What services of the machine that do not run report, `etcd: Failed to …`. Throws when it does not answer. */
+  /** What volumes and services of the machine report that do not work, `service etcd: Failed to …`. Throws when it does not answer. */
   serviceErrors(machine: MachineTarget, signal?: AbortSignal): Promise<readonly string[]>;
   /** The admin kubeconfig, YAML. Secret. */
   kubeconfig(machine: MachineTarget, signal?: AbortSignal): Promise<string>;
@@ -104,6 +104,21 @@ export interface MachineHealth {
 }
 
 export type WorkloadKind = "daemonsets" | "deployments";
+
+/** A workload of kube-system. */
+export interface Workload {
+  readonly kind: WorkloadKind;
+  readonly name: string;
+}
+
+/** Pods of one owner that may use the Kubernetes API. */
+export interface ClientPods {
+  /** Such as `Deployment default/web`. */
+  readonly owner: string;
+  readonly pods: number;
+  /** When the oldest of them was made, in Kubernetes' notation. */
+  readonly since: string;
+}
 
 /** How many pods of a workload there should be, how many of them are of its newest form, and how many are ready. */
 export interface WorkloadStatus {
@@ -180,9 +195,21 @@ export interface Kubernetes {
     component: KubernetesComponent,
     node: string,
     signal?: AbortSignal,
-  ): Promise<{ readonly version: string; readonly ready: boolean } | undefined>;
-  /** Undefined when there is no such workload in kube-system. */
-  workload(kind: WorkloadKind, name: string, signal?: AbortSignal): Promise<WorkloadStatus | undefined>;
+  ): Promise<Pick<ObservedComponent, "version" | "ready" | "reason"> | undefined>;
+  /** Undefined when there is no such workload in kube-system. `without`: nodes whose pods do not count. */
+  workload(
+    kind: WorkloadKind,
+    name: string,
+    options?: { readonly without?: readonly string[]; readonly signal?: AbortSignal | undefined },
+  ): Promise<WorkloadStatus | undefined>;
+  /** The CAs that pods trust which start now, PEM; empty while there are none. */
+  rootCas(signal?: AbortSignal): Promise<string>;
+  /** Replaces the pods of a workload, unless it was restarted with the same mark before. */
+  restartWorkload(workload: Workload, mark: string, signal?: AbortSignal): Promise<void>;
+  /** Who uses the API from pods. */
+  clientPods(signal?: AbortSignal): Promise<readonly ClientPods[]>;
+  /** Why kube-proxies cannot follow the API, node by node. */
+  proxyFaults(signal?: AbortSignal): Promise<readonly string[]>;
   /** Requests for APIs that this version of Kubernetes no longer has, as the API servers have counted them. */
   apisGoneWith(version: string, signal?: AbortSignal): Promise<readonly GoneApi[]>;
   /**

@@ -3,6 +3,7 @@ import type { EtcdMemberInfo, MachineStatus } from "../talos/api/index.ts";
 import type { MachineConfig } from "../talos/config/index.ts";
 import { schematicId } from "../talos/image/index.ts";
 import type { MachineRole } from "./desired.ts";
+import type { KubernetesComponent } from "./step.ts";
 
 export type { Stage as MachineStage } from "../talos/api/index.ts";
 export type EtcdMember = Pick<EtcdMemberInfo, "id" | "hostname" | "peerUrls" | "learner">;
@@ -65,6 +66,8 @@ export interface ConfiguredMachine {
   readonly meta?: Readonly<Record<string, string>>;
   /** Control planes only. */
   readonly etcd?: MachineEtcd;
+  /** Of the addresses that the control planes share, the one that this machine answers for now. */
+  readonly sharedAddress?: string;
 }
 
 export interface ObservedMachine {
@@ -77,6 +80,8 @@ export interface ObservedMachine {
 export interface KubernetesNode {
   readonly name: string;
   readonly ready: boolean;
+  /** Why it is not ready, in the kubelet's or the controllers' words. */
+  readonly reason?: string;
   readonly unschedulable: boolean;
   /** True when the cordon carries our mark, so that only we lift it. */
   readonly cordonedByUs: boolean;
@@ -93,7 +98,20 @@ export type ObservedKubernetes =
       readonly nodes: readonly KubernetesNode[];
       /** Of the kube-proxy that runs, without v; absent where there is none. */
       readonly proxyVersion?: string;
+      /** The pods of the control planes' components; absent where they were not asked for. */
+      readonly components?: readonly ObservedComponent[];
     };
+
+/** What runs of a component of Kubernetes on a control plane. */
+export interface ObservedComponent {
+  readonly component: KubernetesComponent;
+  readonly node: string;
+  /** Without v; empty where the image's tag names none. */
+  readonly version: string;
+  readonly ready: boolean;
+  /** Why its container does not run, in the kubelet's words. */
+  readonly reason?: string;
+}
 
 /** One node as it is now; undefined when it has not registered. */
 export type ObservedNode =

@@ -4,12 +4,13 @@ import { type ApplyResult, applyIn, observeAll } from "./apply.ts";
 import { bootstrapTarget, type DesiredCluster } from "./desired.ts";
 import { type EngineOptions, withExclusiveContext } from "./engine.ts";
 import { runSteps } from "./execute/run.ts";
-import type { ObservedCluster } from "./observed.ts";
+import type { KubernetesNode, ObservedCluster } from "./observed.ts";
 import { installOf, mayInstall, untrusted } from "./plan/first-contact.ts";
 import { PlanBuilder } from "./plan/plan-builder.ts";
 import { configured } from "./plan/quorum.ts";
+import { strayNodes } from "./plan/stray-nodes.ts";
 import { checkSnapshot } from "./snapshot-file.ts";
-import type { Step } from "./step.ts";
+import { type Step, step } from "./step.ts";
 
 export interface RestoreOptions extends EngineOptions {
   /** Path of a snapshot as etcd writes it. */
@@ -18,11 +19,26 @@ export interface RestoreOptions extends EngineOptions {
   readonly discardData?: boolean;
 }
 
+export interface RestoreResult extends ApplyResult {
+  /** Nodes that are in the backup and not in the list of machines. */
+  readonly strays: readonly Pick<KubernetesNode, "name" | "ready">[];
+}
+
+/** Deletes nodes of Kubernetes whose machines are gone. */
+export async function deleteNodes(options: EngineOptions, names: readonly string[]): Promise<void> {
+  await withExclusiveContext(options, "delete nodes", (context) =>
+    runSteps(
+      names.map((machine) => step({ kind: "delete-node", machine })),
+      context,
+    ),
+  );
+}
+
 /**
  * Brings a cluster back to what it was when the snapshot was taken. The file is checked before anything is touched. A
  * run that was interrupted goes on: what it has started from this snapshot is kept.
  */
-export async function restoreCluster(options: RestoreOptions): Promise<ApplyResult> {
+export async function restoreCluster(options: RestoreOptions): Promise<RestoreResult> {
   const { sha256 } = await checkSnapshot(options.snapshot);
   return withExclusiveContext(options, "restore from a snapshot", async (context) => {
     const whole = { id: `restore/${sha256}` };
@@ -48,8 +64,10 @@ export async function restoreCluster(options: RestoreOptions): Promise<ApplyResu
       context,
     );
     const { steps: rest, kubeconfig } = await applyIn(context);
+    const strays = strayNodes(context.desired, await context.observeKubernetes());
+    // Last: a run that is killed after it would find a cluster that it cannot restore again.
     await context.record(whole, "finished");
-    return { steps: [...steps, ...rest], kubeconfig };
+    return { steps: [...steps, ...rest], kubeconfig, strays };
   });
 }
 

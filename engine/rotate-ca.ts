@@ -2,13 +2,14 @@
 import { TalosError } from "../talos/errors.ts";
 import { type CaRotation, nextBundle, type SecretsBundle } from "../talos/secrets/index.ts";
 import { applyCluster } from "./apply.ts";
-import type { ClusterSpec, DesiredCluster } from "./desired.ts";
-import type { EngineOptions } from "./engine.ts";
+import { bootstrapTarget, type ClusterSpec, type DesiredCluster } from "./desired.ts";
+import { type EngineOptions, withExclusiveContext } from "./engine.ts";
+import { runSteps } from "./execute/run.ts";
 import type { ConfiguredMachine, ObservedCluster } from "./observed.ts";
 import { plan } from "./plan/plan.ts";
 import { desiredCluster } from "./plan/rendering.ts";
 import type { Policy } from "./policy.ts";
-import type { Step } from "./step.ts";
+import { type Step, step } from "./step.ts";
 
 /** One of the three passes over all machines; after each of them clients of both kinds get in. */
 export interface RotationPass {
@@ -36,11 +37,20 @@ export function planRotation(
   policy: Policy,
 ): readonly { readonly phase: CaRotation["phase"]; readonly steps: readonly Step[] }[] {
   let before = observed;
-  return passes.map(({ phase, desired }) => {
-    const steps = plan(desired, before, policy);
+  return passes.map((pass) => {
+    const { phase, desired } = pass;
+    const restart = policy.kubernetes ? restartStep(pass) : undefined;
+    const steps = [...plan(desired, before, policy), ...(restart === undefined ? [] : [restart])];
     before = withConfigs(before, desired);
     return { phase, steps };
   });
+}
+
+/** Pods keep the CAs that they have read at their start. Undefined where the CA of Kubernetes stays. */
+function restartStep({ phase, secrets, desired }: RotationPass): Step | undefined {
+  const ca = secrets.rotation?.k8s?.certificate;
+  if (phase !== "accept" || ca === undefined) return undefined;
+  return step({ kind: "restart-workloads", machine: bootstrapTarget(desired), ca });
 }
 
 export interface RotateOptions extends Omit<EngineOptions, "desired" | "secrets"> {
@@ -60,7 +70,12 @@ export async function rotateCas({ passes, save, passed, ...options }: RotateOpti
   let last: SecretsBundle | undefined;
   for (const pass of passes) {
     await save(pass.secrets);
-    await applyCluster({ ...options, desired: pass.desired, secrets: pass.secrets });
+    const run = { ...options, desired: pass.desired, secrets: pass.secrets };
+    await applyCluster(run);
+    const restart = restartStep(pass);
+    // After every machine accepts the new CA, and before the first API server has a certificate of it.
+    if (restart !== undefined && options.policy.kubernetes)
+      await withExclusiveContext(run, "restart workloads", (context) => runSteps([restart], context));
     await passed(pass);
     last = nextBundle(pass.secrets);
   }

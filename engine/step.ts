@@ -10,6 +10,13 @@ export type KubernetesComponent =
   | "kube-proxy"
   | "kubelet";
 
+/** Those that run as static pods of the control planes. */
+export const staticPodComponents = [
+  "kube-apiserver",
+  "kube-controller-manager",
+  "kube-scheduler",
+] as const satisfies readonly KubernetesComponent[];
+
 /** What a step does. Names of machines, never addresses or secrets: a plan may be printed and stored. */
 interface VersionChange {
   readonly from: string;
@@ -24,6 +31,7 @@ export type StepAction =
       readonly machine: string;
       readonly effect: "install" | "no-reboot" | "reboot";
       readonly trust?: "first-use";
+      readonly sharedAddress?: string;
     }
   | { readonly kind: "write-meta"; readonly machine: string; readonly keys: readonly number[] }
   | { readonly kind: "bootstrap-etcd"; readonly machine: string }
@@ -54,6 +62,8 @@ export type StepAction =
       readonly from: string;
       readonly to: string;
       readonly image: string;
+      /** An address of all control planes that the machine answers for, and which is away while it is down. */
+      readonly sharedAddress?: string;
     }
   | {
       readonly kind: "upgrade-kubernetes";
@@ -61,6 +71,7 @@ export type StepAction =
       readonly component: KubernetesComponent;
       readonly from: string;
       readonly to: string;
+      readonly sharedAddress?: string;
     }
   /** Before an upgrade goes on that was stopped: what has its new version already must be ready. */
   | {
@@ -75,6 +86,8 @@ export type StepAction =
       /** The kube-proxy that runs and the one that the manifests have, where they differ and both are known. */
       readonly proxy?: VersionChange;
     }
+  /** Replaces the pods of Talos's own workloads, so that they trust this CA of Kubernetes (PEM, public). */
+  | { readonly kind: "restart-workloads"; readonly machine: string; readonly ca: string }
   /** Before anything is done to a machine in use: is it time, and do the policy's gates pass? */
   | {
       readonly kind: "gate";
@@ -125,7 +138,7 @@ export function step(action: StepAction, after: readonly string[] = []): Step {
     ...action,
     id: stepId(action),
     // A place in a config may be named by the machine that has it.
-    sentence: oneLine(sentenceOf(action)),
+    sentence: oneLine(`${sentenceOf(action)}${holderNote(action)}`),
     after,
     destructive: destructiveKinds.has(action.kind),
   };
@@ -144,6 +157,12 @@ export function stepId(action: StepAction): string {
     default:
       return `${action.kind}/${action.machine}`;
   }
+}
+
+/** Why the machine comes last, and what to expect meanwhile. */
+function holderNote(action: StepAction): string {
+  if (!("sharedAddress" in action) || action.sharedAddress === undefined) return "";
+  return ` (last of the control planes, because ${action.sharedAddress} is on it)`;
 }
 
 function sentenceOf(action: StepAction): string {
@@ -174,6 +193,8 @@ function sentenceOf(action: StepAction): string {
       if (action.proxy !== undefined && isRollback(action.proxy))
         return `roll back kube-proxy from ${action.proxy.from} to ${action.proxy.to} and update DNS and network by the manifests of ${action.machine}`;
       return `update kube-proxy, DNS and network by the manifests of ${action.machine}`;
+    case "restart-workloads":
+      return "restart kube-proxy, DNS and the pod network of the cluster, so that they trust the new CA of Kubernetes";
     case "drain":
       return `drain ${action.machine}`;
     case "cordon":

@@ -61,7 +61,7 @@ export function isHostOrAddress(text: string): boolean {
   return /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text) && !/(^|\.)\d+$/.test(text);
 }
 
-export const isContract = (text: string): boolean => Contract.all().some((contract) => contract.toString() === text);
+export const isContract = (text: string): boolean => Contract.find(text) !== undefined;
 export const contractNoun = `a config contract, ${Contract.all()[0]} to ${Contract.newest()}`;
 
 export const isCidr: (text: string) => boolean = ipaddr.isValidCIDR;

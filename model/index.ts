@@ -8,6 +8,7 @@ export {
   type LibvirtNetwork,
   nameserversOf,
   placeMachine,
+  usualMacPrefix,
 } from "./environment/addressing.ts";
 export { type EnvironmentParts, type PartFault, partFaults, sectionFaults } from "./environment/check-parts.ts";
 export { Cidr } from "./environment/cidr.ts";
@@ -40,15 +41,17 @@ export {
 } from "./environment/load-environment.ts";
 export type { MetalNetwork } from "./environment/metal.ts";
 export { metalPatches, staticAddress } from "./environment/metal-patches.ts";
+export { sharedWithNeighbours } from "./environment/neighbours.ts";
 export { parseEnvironment } from "./environment/parse-environment.ts";
 export { type PatchList, patchLists, placeOfPatch, referencedPatch } from "./environment/patch-lists.ts";
 export { formatPath } from "./environment/path.ts";
 export { formatSize } from "./environment/quantity.ts";
-export type { ReadFile } from "./environment/references.ts";
+export { type ReadFile, withTexts } from "./environment/references.ts";
 export {
   availableVersions,
   changeVersion,
   contractToWrite,
+  migratedContract,
   type VersionChange,
   type VersionField,
   withCount,

@@ -55,8 +55,9 @@ function nameOf({ address, type, before, after }: Change): string {
   const values = after ?? before;
   const machine = machineTypes.has(type) ? machineName(values) : undefined;
   if (typeof machine === "string") return machine;
-  const files = type === clientFilesType ? [values?.kubeconfig_path, values?.talosconfig_path] : [];
-  return files.length > 0 && files.every(isText) ? files.join(", ") : shortName(address, type);
+  const paths = type === clientFilesType ? [values?.kubeconfig_path, values?.talosconfig_path] : [];
+  const files = paths.filter(isText);
+  return files.length > 0 ? files.join(", ") : shortName(address, type);
 }
 
 const isText = (value: unknown): value is string => typeof value === "string";

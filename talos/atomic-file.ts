@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, readFile, readlink, realpath, rename, rm } from "node:fs/promises";
+import { link, mkdir, open, readFile, readlink, realpath, rename, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { fileError } from "./file-error.ts";
 
@@ -66,6 +66,11 @@ export async function syncFolder(folder: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+/** Removes a folder that holds nothing any more; one that is gone already is no error. */
+export async function removeIfEmpty(folder: string): Promise<void> {
+  await rmdir(folder).catch(unless(["ENOENT", "ENOTEMPTY"]));
 }
 
 function unless(codes: readonly string[]): (error: NodeJS.ErrnoException) => undefined {

@@ -21,7 +21,8 @@ export function findingsOf(observation: ClusterObservation, now: Date): Findings
   const etcd = etcdFinding(observation);
   const kubernetes = observation.kubernetes === false ? undefined : kubernetesFinding(observation);
   const backup = observation.backup && backupFinding(observation.backup);
-  const running = [etcd, kubernetes].filter(isGiven);
+  const components = observation.kubernetes === false ? undefined : componentsFinding(observation);
+  const running = [etcd, kubernetes, components].filter(isGiven);
   const kept = [driftFinding(observation, now), certificateFinding(observation, now), backup].filter(isGiven);
   return { cluster: [readyFinding(running, machines), ...running, ...kept], machines };
 }
@@ -67,6 +68,16 @@ function kubernetesFinding({ observed: { kubernetes } }: ClusterObservation): Fi
   return kubernetes.kind === "reachable"
     ? is("True", "Answers", "the Kubernetes API answers")
     : is("False", "NoAnswer", kubernetes.reason);
+}
+
+/** Known only where the Kubernetes API answers. */
+function componentsFinding({ observed: { kubernetes }, unready = [] }: ClusterObservation): Finding | undefined {
+  const is = findingOf("ComponentsReady");
+  if (kubernetes.kind === "unreachable" || kubernetes.components === undefined) return undefined;
+  const bad = unready.filter(({ part }) => part === "component").map(({ message }) => message);
+  return bad.length === 0
+    ? is("True", "AllReady", "the components of all control planes are ready")
+    : is("False", "NotReady", listed(bad));
 }
 
 function driftFinding(observation: ClusterObservation, now: Date): Finding {

@@ -6,6 +6,7 @@ import {
   previewCluster,
   refusals,
   type Step,
+  type Unready,
   windowAt,
 } from "../engine/index.ts";
 import { endsSoon } from "../talos/client-file.ts";
@@ -33,6 +34,7 @@ export async function observeCluster(
     machines: desired.machines,
     observed: preview.observed,
     steps: preview.steps,
+    unready: preview.unready,
     certificates: [...files.map((file) => ({ ...file, renewable: true })), ...authorities(secrets)],
     ...given({
       backup,
@@ -80,6 +82,8 @@ export interface ClusterObservation {
   readonly machines: readonly Pick<DesiredMachine, "name" | "role">[];
   readonly observed: ObservedCluster;
   readonly steps: readonly Step[];
+  /** What does not work of what is there. @default nothing */
+  readonly unready?: readonly Unready[];
   readonly certificates: readonly CertificateFacts[];
   /** Absent where the environment says nothing of backups. */
   readonly backup?: BackupStatus;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { withDirectChange } from "./direct-change.ts";
+import { forgetPreviousContract, saveContract } from "./environment-file.ts";
+import { removeRecord } from "./machine-record.ts";
 import type { Manager } from "./manager.ts";
 import type { ChangeOptions, PlannedChange } from "./planned-change.ts";
 import { removeStack } from "./terraform/prepare-stack.ts";
@@ -19,8 +21,25 @@ export function withPlannedChange<T>(
     : withDirectChange(workspace, options, work);
 }
 
+/**
+ * After a deploy the file owns the contract: a change of the Talos version, by hand too, leaves it as it is. What was
+ * changed in files, as lines for people.
+ */
+export async function keepContract(
+  { root, environment }: Workspace,
+  manager: Pick<Manager, "kind">,
+): Promise<readonly string[]> {
+  const pinned = (await saveContract(root, environment)).map(
+    (file) => `Pinned configContract: ${environment.cluster.configContract} in ${file}.`,
+  );
+  // Terraform keeps the previous contract in its state as well.
+  const forgotten = manager.kind === "terraform" ? [] : await forgetPreviousContract(root, environment);
+  return [...pinned, ...forgotten.map((file) => `Removed previousContract from ${file}: the migration is deployed.`)];
+}
+
 /** A destroy leaves a state that says nothing is there, and the stack that it was made by. */
 export async function removeEmptyState({ root, name }: Workspace): Promise<void> {
+  await removeRecord(root, name);
   await removeState(stateFile(root, name));
   await removeStack(root, name);
 }

@@ -48,15 +48,21 @@ export class ClientFiles {
   /** Writes a file that is missing, for other machines, or soon at its end; others stay. How many it has written. */
   async ensure(desired: DesiredCluster, secrets: SecretsBundle): Promise<number> {
     await this.fetch();
-    const texts = { kubeconfig: await this.#read("kubeconfig"), talosconfig: await this.#read("talosconfig") };
-    const access = { clusterName: desired.name, ...talosAccess(desired) };
-    const current = currentClientFiles(texts, access, secrets, this.#context.clock.now());
-    const stale = clientFileNames.filter((name) => !current[name]);
-    if (!current.talosconfig) await this.#write("talosconfig", talosconfigText(desired, secrets, this.#context));
-    if (!current.kubeconfig)
+    const stale = await this.stale(desired, secrets);
+    if (stale.includes("talosconfig"))
+      await this.#write("talosconfig", talosconfigText(desired, secrets, this.#context));
+    if (stale.includes("kubeconfig"))
       await this.#write("kubeconfig", await fetchKubeconfig({ desired, secrets, signal: this.#context.signal }));
     if (stale.length > 0) await this.#keep();
     return stale.length;
+  }
+
+  /** Files that are missing, for other machines, or soon at their end. */
+  async stale(desired: DesiredCluster, secrets: SecretsBundle): Promise<readonly ClientFile[]> {
+    const texts = { kubeconfig: await this.#read("kubeconfig"), talosconfig: await this.#read("talosconfig") };
+    const access = { clusterName: desired.name, ...talosAccess(desired) };
+    const current = currentClientFiles(texts, access, secrets, this.#context.clock.now());
+    return clientFileNames.filter((name) => !current[name]);
   }
 
   /** In a cluster: puts onto the disk what its Secret has and the disk has not. */
@@ -79,6 +85,11 @@ export class ClientFiles {
       if (identity !== undefined) found.push({ name, expiresAt: expiryOf(identity.certificate), identity });
     }
     return found;
+  }
+
+  /** The admin kubeconfig on disk, if it is there. Secret. */
+  kubeconfig(): Promise<string | undefined> {
+    return this.#read("kubeconfig");
   }
 
   async remove(): Promise<void> {
@@ -104,7 +115,7 @@ export class ClientFiles {
   }
 }
 
-const clientFileNames = ["kubeconfig", "talosconfig"] as const;
+export const clientFileNames = ["kubeconfig", "talosconfig"] as const;
 
 /** Whom a talosconfig is for, and how long. */
 export interface TalosconfigLimits {

@@ -17,6 +17,7 @@ import { type Environment, fileReader, patchLists } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
 import { deployAddons, readAddons } from "./addons.ts";
+import { recordContract } from "./machine-record.ts";
 import { absentMachines, isBegun } from "./machines.ts";
 import { refusedConfigs } from "./refused-configs.ts";
 import type { PolicyFlags } from "./rollout.ts";
@@ -70,6 +71,7 @@ export async function deployWithoutTerraform(
   const desired = await workspace.desired(secrets, addresses, { leaving });
   const options = { ...workspace.engineOptionsFor({ desired, secrets }, flags), events, claim: workspace.claim };
   const { steps } = await applyCluster(review === undefined ? options : { ...options, review });
+  await recordContract(workspace.root, workspace.environment);
   const left = leaving.map(({ name }) => name);
   await machines.remove(left);
   const written = await clientFiles.ensure(desired, secrets);
@@ -103,7 +105,7 @@ export async function deployedDirectly(workspace: Workspace): Promise<Omit<Deplo
     environment: workspace.name,
     talosVersion: desired.talosVersion.toString(),
     kubernetesVersion: desired.kubernetesVersion,
-    machines: desired.machines,
+    machines: desired.machines.map(({ name, role, address }) => ({ name, role, address })),
     endpoint: desired.endpoint,
     kubeconfigPath: kubeconfig,
     talosconfigPath: talosconfig,

@@ -4,6 +4,7 @@ import {
   type ObservedCluster,
   type ObservedMachine,
   outlineOf,
+  type Preview,
   plan,
   previewCluster,
   refusals,
@@ -13,10 +14,14 @@ import {
 import { machinesOf } from "../model/index.ts";
 import { type Change, type Plan, planWith, reviewPlan } from "../review/index.ts";
 import { endsSoon } from "../talos/client-file.ts";
+import type { ClientFile } from "../talos/config/index.ts";
 import { TalosError } from "../talos/errors.ts";
+import { given } from "../talos/given.ts";
+import { clientFileNames } from "./client-files.ts";
 import { environmentSpec } from "./cluster-spec.ts";
 import { deployWithoutTerraform, destroyOptions, destroyWithoutTerraform, refuseUnplannable } from "./deploy.ts";
 import { absentMachines, isBegun, type MachineAddresses } from "./machines.ts";
+import { planNotes } from "./plan-notes.ts";
 import type { ChangeOptions, PlannedChange, ProgressListener } from "./planned-change.ts";
 import type { PolicyFlags } from "./rollout.ts";
 import type { Workspace } from "./workspace.ts";
@@ -31,23 +36,31 @@ export async function withDirectChange<T>(
 }
 
 async function plannedDeploy(workspace: Workspace, flags: PolicyFlags): Promise<PlannedChange> {
-  const { observed, desired, steps, missing, unseen } = await planDirectly(workspace, flags);
-  const changes = [
+  const direct = await planDirectly(workspace, flags);
+  const { observed, desired, steps, missing, unseen, unready } = direct;
+  const changed = [
     ...machineChanges(workspace, missing, "create"),
     ...machineChanges(
       workspace,
       desired.leaving.map(({ name }) => name),
       "delete",
     ),
-    ...(steps.length === 0 ? [] : [await clusterChange(workspace, { observed, desired, steps })]),
-    ...(await clientFileChanges(workspace, missing.length > 0)),
+    ...(steps.length === 0 ? [] : [await clusterChange(workspace, direct)]),
   ];
+  const present = await workspace.clientFiles.certificates();
+  const changes = [...changed, ...clientFileChanges(workspace, direct.staleFiles, present, changed.length > 0)];
   const shown = new Set(steps.filter(({ destructive }) => destructive).map(({ id }) => id));
   return {
     review: reviewPlan(withMembers(planWith(changes))),
     isEmpty: changes.length === 0,
     unseen: unseen.length === 0 ? undefined : unseen.map(({ name }) => name),
-    warnings: unseen.map(({ name, reason }) => `Could not observe ${name}: ${reason}`),
+    warnings: [
+      ...unseen.map(({ name, reason }) => `Could not observe ${name}: ${reason}`),
+      ...expiryWarnings(workspace, present),
+      ...(observed === undefined ? [] : planNotes(desired, observed)),
+      // Without a cluster nothing can be ready, and without steps its whole health is shown.
+      ...(steps.length === 0 || !exists(observed) ? [] : unready.map(({ message }) => `Not ready: ${message}`)),
+    ],
     apply: async (events: ProgressListener) => {
       const review = (next: readonly Step[]) => refuseMore(next, shown);
       const { changed } = await deployWithoutTerraform(workspace, events, { flags, review });
@@ -80,7 +93,16 @@ async function plannedDestroy(workspace: Workspace): Promise<PlannedChange> {
     found.map((machine) => machine.name),
     "delete",
   );
-  const changes = [...(options === undefined ? [] : [cluster]), ...gone];
+  const files = await workspace.clientFiles.certificates();
+  const changes = [
+    ...(options === undefined ? [] : [cluster]),
+    ...gone,
+    ...fileChanges(
+      workspace,
+      files.map((file) => file.name),
+      "delete",
+    ),
+  ];
   return {
     review: reviewPlan(withMembers(planWith(changes))),
     // Files may still be there when the machines are not.
@@ -99,12 +121,15 @@ interface DirectPlan {
   readonly desired: DesiredCluster;
   readonly steps: readonly Step[];
   readonly missing: readonly string[];
+  /** Client files that a deploy writes. */
+  readonly staleFiles: readonly ClientFile[];
   readonly unseen: readonly { readonly name: string; readonly reason: string }[];
+  readonly unready: Preview["unready"];
 }
 
 /** The engine's plan, with the steps of machines that do not exist yet: they will be in maintenance mode. */
 async function planDirectly(workspace: Workspace, flags: PolicyFlags): Promise<DirectPlan> {
-  const { environment, machines } = workspace;
+  const { environment, machines, clientFiles } = workspace;
   await refuseUnplannable(workspace);
   const addresses = await machines.find();
   const missing = absentMachines(environment, addresses);
@@ -113,7 +138,7 @@ async function planDirectly(workspace: Workspace, flags: PolicyFlags): Promise<D
     const desired = outlineOf(environmentSpec(environment, withNames(addresses, missing)));
     const nothing = { kind: "unreachable", reason: "the cluster does not exist yet" } as const;
     const steps = plan(desired, { machines: withMissing(desired, new Map()), kubernetes: nothing }, policy);
-    return { observed: undefined, desired, steps, missing, unseen: [] };
+    return { observed: undefined, desired, steps, missing, staleFiles: clientFileNames, unseen: [], unready: [] };
   }
   const secrets = await workspace.secrets.forPlan();
   const leaving = await machines.surplus();
@@ -123,15 +148,18 @@ async function planDirectly(workspace: Workspace, flags: PolicyFlags): Promise<D
     claim: workspace.claim,
   });
   refuseErrors(refusals(preview));
-  const { observed } = preview;
+  const { observed, unready } = preview;
   const unseen = existing.machines.flatMap(({ name }) => {
     const state = observed.machines.get(name)?.state;
     return state?.kind === "unreachable" || state?.kind === "foreign" ? [{ name, reason: state.reason }] : [];
   });
-  if (missing.length === 0) return { observed, desired: existing, steps: preview.steps, missing, unseen };
-  const desired = await workspace.desired(secrets, withNames(addresses, missing), { leaving });
-  const steps = plan(desired, { ...observed, machines: withMissing(desired, observed.machines) }, policy);
-  return { observed, desired, steps, missing, unseen };
+  const desired =
+    missing.length === 0 ? existing : await workspace.desired(secrets, withNames(addresses, missing), { leaving });
+  const steps =
+    missing.length === 0
+      ? preview.steps
+      : plan(desired, { ...observed, machines: withMissing(desired, observed.machines) }, policy);
+  return { observed, desired, steps, missing, staleFiles: await clientFiles.stale(desired, secrets), unseen, unready };
 }
 
 /** A machine that does not exist yet has no address; its name stands in, because steps name machines only. */
@@ -191,8 +219,7 @@ async function clusterChange(
     steps: steps.map(({ sentence }) => sentence),
     changes: observed === undefined ? {} : await configChangesOf(workspace, desired, observed),
   };
-  const isNew = observed === undefined || ![...observed.machines.values()].some(isConfigured);
-  if (isNew) return change("talosmith_cluster", name, "create", after);
+  if (observed === undefined || !exists(observed)) return change("talosmith_cluster", name, "create", after);
   const running = machines.filter((machine) => observed.machines.get(machine.name) !== undefined);
   const before = {
     ...after,
@@ -202,11 +229,21 @@ async function clusterChange(
   return { ...change("talosmith_cluster", name, "update", after), before };
 }
 
-function membersOf(machines: readonly { readonly name: string; readonly role: string }[]): Values {
-  return Object.fromEntries(machines.map(({ name, role }) => [name, { role, member_id: name }]));
+interface Member {
+  readonly name: string;
+  readonly role: string;
+  readonly fingerprint?: string | undefined;
 }
 
-const isConfigured = ({ state }: ObservedMachine) => state.kind === "configured";
+function membersOf(machines: readonly Member[]): Values {
+  return Object.fromEntries(
+    machines.map(({ name, role, fingerprint }) => [name, { role, member_id: name, ...given({ fingerprint }) }]),
+  );
+}
+
+function exists(observed: ObservedCluster | undefined): boolean {
+  return [...(observed?.machines.values() ?? [])].some(({ state }) => state.kind === "configured");
+}
 
 /** The versions that run; of several the oldest. */
 function runningVersions({ machines, kubernetes }: ObservedCluster, otherwise: Values): Values {
@@ -235,20 +272,46 @@ async function configChangesOf(
   const before = [...machines.values()].flatMap(({ name, state }) =>
     state.kind === "configured" && state.config !== undefined ? [{ name, config: state.config }] : [],
   );
-  const found = await configChanges({ machines: before }, desired);
+  const found = await configChanges(
+    { machines: before, contract: desired.previousContract ?? desired.contract },
+    desired,
+  );
   if (environment.cluster.patchFiles.length === 0) return found;
   return Object.fromEntries(Object.entries(found).map(([name, lines]) => [name, lines.map(withoutValues)]));
 }
 
 const withoutValues = (line: string) => line.replace(/: .* → .*?( \(reboots\))?$/, ": changed$1");
 
-/** Client files that a deploy writes: those that are not there, and those that are at their end. */
-async function clientFileChanges(workspace: Workspace, isNew: boolean): Promise<readonly Change[]> {
-  const { clientFiles, context } = workspace;
-  const found = await clientFiles.certificates();
-  const ending = found.filter(({ expiresAt }) => endsSoon(expiresAt, context.clock.now()));
-  const { kubeconfig, talosconfig } = clientFiles.paths;
-  const values = { kubeconfig_path: kubeconfig, talosconfig_path: talosconfig };
-  if (found.length < 2) return [change("talosmith_client_files", "client", "create", values)];
-  return ending.length === 0 && !isNew ? [] : [change("talosmith_client_files", "client", "update", values)];
+type PresentFiles = Awaited<ReturnType<Workspace["clientFiles"]["certificates"]>>;
+
+/**
+ * Client files that a deploy writes. One that is missing is no change of a cluster that has all it should: the plan of a
+ * fresh checkout is empty, and a deploy writes the file.
+ */
+function clientFileChanges(
+  workspace: Workspace,
+  stale: readonly ClientFile[],
+  present: PresentFiles,
+  clusterChanges: boolean,
+): readonly Change[] {
+  const names = stale.filter((name) => clusterChanges || present.some((file) => file.name === name));
+  return fileChanges(workspace, names, present.length === 0 ? "create" : "update");
+}
+
+function fileChanges(
+  { clientFiles: { paths } }: Workspace,
+  names: readonly ClientFile[],
+  action: "create" | "update" | "delete",
+): readonly Change[] {
+  if (names.length === 0) return [];
+  const values = Object.fromEntries(names.map((name) => [`${name}_path`, paths[name]]));
+  return [change("talosmith_client_files", "client", action, values)];
+}
+
+function expiryWarnings({ clientFiles: { paths }, context }: Workspace, present: PresentFiles): readonly string[] {
+  return present
+    .filter(({ expiresAt }) => endsSoon(expiresAt, context.clock.now()))
+    .map(
+      ({ name, expiresAt }) => `${paths[name]} is valid until ${expiresAt.toISOString()}: the next deploy renews it.`,
+    );
 }

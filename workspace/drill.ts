@@ -11,7 +11,7 @@ import {
 import { desiredCluster, type EventListener, systemTiming } from "../engine/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import { temporaryFolder } from "../talos/process-folder.ts";
-import { generateSecrets } from "../talos/secrets/index.ts";
+import { generateThrowawaySecrets } from "../talos/secrets/index.ts";
 import { contractOf, TalosVersion } from "../talos/version/index.ts";
 import type { OpenBackups } from "./backups.ts";
 import { simulatorIn } from "./simulator.ts";
@@ -39,7 +39,7 @@ export async function drillBackup(
     const talosVersion = TalosVersion.parse(environment.cluster.talosVersion);
     const contract = contractOf(environment.cluster);
     // Secrets of its own: a drill proves the backup, and never touches anything of the real cluster.
-    const secrets = await generateSecrets({ contract, clock, entropy });
+    const secrets = await generateThrowawaySecrets({ contract, clock, entropy });
     const { address, fingerprint } = await simulator.createMachine({
       name: "drill-cp-1",
       cluster: "drill",

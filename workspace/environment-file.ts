@@ -11,9 +11,11 @@ import {
   fileReader,
   firstEnvironment,
   loadEnvironment,
+  migratedContract,
   parseEnvironment,
   type VersionField,
   withCount,
+  withTexts,
 } from "../model/index.ts";
 import { writeFileAtomically } from "../talos/atomic-file.ts";
 import { TalosError } from "../talos/errors.ts";
@@ -40,7 +42,10 @@ export async function writeFirstEnvironment(
   answers: FirstEnvironment,
 ): Promise<{ readonly file: string; readonly warnings: readonly Fault[] }> {
   const read = fileReader(root);
-  const text = firstEnvironment(answers, { schema: schemaPlace(root), base: read("environments/base.yaml") });
+  const text = firstEnvironment(
+    { ...answers, name },
+    { schema: schemaPlace(root), base: read("environments/base.yaml") },
+  );
   const file = `environments/${name}.yaml`;
   const { warnings } = parseEnvironment(name, (path) => (path === file ? text : read(path)));
   try {
@@ -63,7 +68,7 @@ export interface EditedEnvironment {
  * Puts texts into files while `work` lasts. They stay once it has called `keep`; otherwise the files are as they were
  * before, because nothing was applied.
  */
-export async function withTexts<T>(
+export async function withSavedTexts<T>(
   root: string,
   texts: EditedEnvironment["texts"],
   work: (keep: () => void) => Promise<T>,
@@ -105,7 +110,7 @@ export function withNewVersions(
   for (const field of ["talosVersion", "kubernetesVersion"] as const) {
     const version = versions[field];
     if (version === undefined) continue;
-    const changed = changeVersion(name, field, version, (path) => texts.get(path) ?? onDisk(path)).texts;
+    const changed = changeVersion(name, field, version, withTexts(onDisk, texts)).texts;
     for (const [file, text] of changed) texts.set(file, text);
   }
   return { environment: loadEnvironment(root, name, texts), texts };
@@ -117,6 +122,13 @@ export function withNewVersions(
  */
 export async function saveContract(root: string, environment: Environment): Promise<readonly string[]> {
   const texts = contractToWrite(environment, fileReader(root));
+  await saveTexts(root, texts);
+  return [...texts.keys()];
+}
+
+/** Removes `previousContract` from the environment's file, once the cluster has the new contract. Returns the files that it wrote. */
+export async function forgetPreviousContract(root: string, environment: Environment): Promise<readonly string[]> {
+  const texts = migratedContract(environment, fileReader(root));
   await saveTexts(root, texts);
   return [...texts.keys()];
 }

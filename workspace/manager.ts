@@ -27,16 +27,15 @@ export async function managerOf(workspace: Workspace, { withoutTerraform }: Mana
     if (binary === undefined) throw terraformMissing(workspace);
     return { kind: "terraform", binary, isNew: await hasEmptyState(workspace) };
   }
-  if ((await workspace.machines.has()) || (await runsUnrecorded(workspace))) return { kind: "talosmith", isNew: false };
+  if (await workspace.machines.has()) return { kind: "talosmith", isNew: false };
   return binary === undefined || withoutTerraform
-    ? { kind: "talosmith", isNew: true }
+    ? { kind: "talosmith", isNew: !(await hasExistingMachines(workspace)) }
     : { kind: "terraform", binary, isNew: true };
 }
 
-/** A pod has the secrets of its metal cluster, and no record of the machines: they have their configs already. */
-async function runsUnrecorded({ environment, secrets, machines }: Workspace): Promise<boolean> {
-  if (environment.kind !== "metal" || (await secrets.find()) === undefined) return false;
-  return (await machines.configured({ unreachable: false })).length > 0;
+/** A pod has no record of the machines of kind metal. That they have a cluster is known by its secrets. */
+async function hasExistingMachines({ environment, secrets }: Workspace): Promise<boolean> {
+  return environment.kind === "metal" && (await secrets.find()) !== undefined;
 }
 
 /** Of a state elsewhere nothing is known before terraform has asked for it. */
@@ -47,9 +46,9 @@ async function hasEmptyState({ root, environment: { name, backend } }: Workspace
 function terraformMissing({ environment: { name, kind, joins } }: Workspace): TalosError {
   const why =
     !runsWithoutTerraform(kind) || joins !== undefined
-      ? `machines of kind ${kind} are created by terraform or tofu`
+      ? `machines of kind ${kind} are created through Terraform`
       : "it is managed by Terraform";
-  return new TalosError("failed-precondition", `${name}: ${why}, but neither is on the PATH`, {
+  return new TalosError("failed-precondition", `${name}: ${why}, but neither terraform nor tofu is on the PATH`, {
     hint: "Install terraform or tofu, or set TERRAFORM_BINARY_NAME to its path.",
   });
 }

@@ -1,26 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
-import * as z from "zod";
 import { renderMeta } from "../cloud-init/index.ts";
 import type { MachineSpec } from "../engine/index.ts";
 import { type Environment, type MetalEnvironment, machinesOf, metalPatches, staticAddress } from "../model/index.ts";
-import { textIfThere, writeFileAtomically } from "../talos/atomic-file.ts";
 import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
-import { jsonIn } from "../talos/plain-text.ts";
 import type { MachineAddress } from "./cluster-spec.ts";
+import { type RecordedMachine, recordedMachines, recordMachines, removeRecord } from "./machine-record.ts";
 import type { MachineSource } from "./machine-source.ts";
-
-const recordSchema = z.object({
-  v: z.literal(1),
-  /** Config contract of the cluster. Records of before there was one have none. */
-  contract: z.string().optional(),
-  machines: z.array(z.object({ name: z.string(), role: z.enum(["controlplane", "worker"]), address: z.string() })),
-});
-
-type RecordedMachine = Readonly<z.output<typeof recordSchema>["machines"][number]>;
 
 /**
  * Machines by the addresses in the file. Nobody makes or removes them; what is written down is which of them a deploy
@@ -29,7 +15,7 @@ type RecordedMachine = Readonly<z.output<typeof recordSchema>["machines"][number
 export const metalMachines: MachineSource = {
   async ensure({ root, environment }) {
     const found = addressesOf(metal(environment));
-    const known = await readRecord(root, environment.name);
+    const known = await recordedMachines(root, environment.name);
     const wanted = recordsOf(metal(environment));
     const gone = known.filter(({ name, address }) => !wanted.some((w) => w.name === name && w.address === address));
     const moved = gone.find(({ name }) => wanted.some((machine) => machine.name === name));
@@ -45,18 +31,18 @@ export const metalMachines: MachineSource = {
 
   find: async ({ environment }) => addressesOf(metal(environment)),
 
-  has: async ({ root, environment }) => (await readRecord(root, environment.name)).length > 0,
+  has: async ({ root, environment }) => (await recordedMachines(root, environment.name)).length > 0,
 
   async surplus({ root, environment }) {
     const wanted = new Set(machinesOf(environment).map(({ name }) => name));
-    const known = await readRecord(root, environment.name);
+    const known = await recordedMachines(root, environment.name);
     return known.filter(({ name }) => !wanted.has(name)).map((machine): MachineSpec => ({ ...machine }));
   },
 
   async remove({ root, environment }, names) {
-    if (names === undefined) return forgetMachines(root, environment.name);
+    if (names === undefined) return removeRecord(root, environment.name);
     if (names.length === 0) return;
-    const known = await readRecord(root, environment.name);
+    const known = await recordedMachines(root, environment.name);
     const left = known.filter(({ name }) => !names.includes(name));
     await recordMachines(root, environment, left);
   },
@@ -103,34 +89,4 @@ function addressesOf(environment: MetalEnvironment): Map<string, MachineAddress>
       ];
     }),
   );
-}
-
-/** Beside the Terraform states, and as little to be lost. */
-function recordFile(root: string, environment: string): string {
-  return join(root, "state", `${environment}.machines.json`);
-}
-
-/** The machines that a deploy without Terraform took into the cluster of an environment. */
-async function readRecord(root: string, environment: string): Promise<readonly RecordedMachine[]> {
-  const file = recordFile(root, environment);
-  const text = await textIfThere(file);
-  if (text === undefined) return [];
-  const record = recordSchema.safeParse(jsonIn(text));
-  if (record.success) return record.data.machines;
-  throw new TalosError("failed-precondition", `${file}: found no list of machines`, {
-    hint: "It tells which machines belong to the cluster. Put a good copy back, or remove it if no machine has left the file since the last deploy.",
-  });
-}
-
-async function recordMachines(
-  root: string,
-  { name, cluster }: Environment,
-  machines: readonly RecordedMachine[],
-): Promise<void> {
-  const text = `${JSON.stringify({ v: 1, contract: cluster.configContract, machines }, undefined, 2)}\n`;
-  await writeFileAtomically(recordFile(root, name), text);
-}
-
-async function forgetMachines(root: string, environment: string): Promise<void> {
-  await rm(recordFile(root, environment), { force: true });
 }

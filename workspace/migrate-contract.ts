@@ -17,10 +17,11 @@ import {
   type MigrationTarget,
   type NewDefault,
   newDefaults,
+  wordsOf,
 } from "../talos/config/migrate/index.ts";
 import { TalosError } from "../talos/errors.ts";
-import { generateSecrets, type SecretsBundle } from "../talos/secrets/index.ts";
-import { Contract, contractOf, TalosVersion } from "../talos/version/index.ts";
+import { generateThrowawaySecrets, type SecretsBundle } from "../talos/secrets/index.ts";
+import { type Contract, contractOf, TalosVersion } from "../talos/version/index.ts";
 import type { EnvironmentOnDisk } from "./context.ts";
 import { type RenderedMachine, renderedMachines, withoutPatches } from "./migrate-configs.ts";
 import { type LeftSetting, type MovedSetting, MovingPatches } from "./migrate-patches.ts";
@@ -53,14 +54,14 @@ export interface MigrationPlan {
 }
 
 /**
- * Secrets for configs that no real machine gets: neither a plan nor a rehearsal needs those of the cluster. Making them
- * takes a second, so they are made once, when they are needed.
+ * Secrets for configs that no real machine gets: neither a plan nor a rehearsal needs those of the cluster. They are made
+ * once, when they are needed.
  */
 export function throwawaySecrets({ environment, context }: EnvironmentOnDisk): () => Promise<SecretsBundle> {
   const { clock, entropy } = context;
   let made: Promise<SecretsBundle> | undefined;
   return () => {
-    made ??= generateSecrets({ contract: contractOf(environment.cluster), clock, entropy });
+    made ??= generateThrowawaySecrets({ contract: contractOf(environment.cluster), clock, entropy });
     return made;
   };
 }
@@ -314,13 +315,6 @@ function switchesOn({ before, after, talos }: Pair, one: NewDefault): boolean {
 }
 
 /** Release facts describe each default under the document that has it. */
-function wordsOf({ document }: NewDefault): { readonly effect: string; readonly risk: string } {
-  const [oldest, newest] = [Contract.all()[0], Contract.newest()];
-  const known = oldest && newest.newDefaultsSince(oldest).find((change) => change.document === document);
-  if (known === undefined) throw new TalosError("internal", `no words for the default of ${document}`);
-  return known;
-}
-
 function inWords({ document, path, kind }: Change): string {
   return `${[document, path].filter(Boolean).join(" ")} would be ${kind}`;
 }

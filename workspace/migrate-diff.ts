@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Environment, fileReader, listItems, patchLists, type ReadFile } from "../model/index.ts";
+import { type Environment, fileReader, listItems, patchLists, type ReadFile, withTexts } from "../model/index.ts";
 import { redacted } from "../talos/config/index.ts";
 import { redactPatchText } from "../talos/config/migrate/index.ts";
 import { unifiedDiff } from "../talos/unified-diff.ts";
@@ -18,7 +18,7 @@ export function fileDiffs(
   texts: ReadonlyMap<string, string>,
 ): readonly FileDiff[] {
   const onDisk = fileReader(root);
-  const changed: ReadFile = (file) => texts.get(file) ?? onDisk(file);
+  const changed = withTexts(onDisk, texts);
   return [...texts.keys()].sort().map((file) => {
     // All of a patch file is secret.
     if (environment.cluster.patchFiles.includes(file))

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import { formatFault, listEnvironments, loadEnvironment, loadExistingEnvironment } from "../model/index.ts";
+import {
+  type Environment,
+  formatFault,
+  listEnvironments,
+  loadEnvironment,
+  loadExistingEnvironment,
+  sharedWithNeighbours,
+} from "../model/index.ts";
 import { nearestProject } from "../model/project-root.ts";
 import { TalosError } from "../talos/errors.ts";
 import type { EnvironmentOnDisk, WorkspaceContext } from "./context.ts";
+import { refuseUnfinishedMigration } from "./migration-journal.ts";
+import { missingImages } from "./start-images.ts";
 
 /** The user's project. Throws where there is none. */
 export function projectRoot(from: string, env: WorkspaceContext["env"]): string {
@@ -44,6 +53,7 @@ export function findEnvironment(
   { existing = false }: OpenOptions = {},
 ): EnvironmentOnDisk {
   const root = projectRoot(context.cwd, context.env);
+  if (!existing) refuseUnfinishedMigration(root);
   const load = existing ? loadExistingEnvironment : loadEnvironment;
   return { root, environment: load(root, name), context };
 }
@@ -52,5 +62,24 @@ export function findEnvironment(
 export function openEnvironment(name: string, context: WorkspaceContext, options: OpenOptions = {}): EnvironmentOnDisk {
   const found = findEnvironment(name, context, options);
   for (const warning of found.environment.warnings) context.stderr.write(`Warning: ${formatFault(warning)}\n\n`);
+  for (const warning of sharedWithNeighbours(found.environment, neighboursOf(found)))
+    context.stderr.write(
+      `Warning: ${warning}.\n  Only one of them can run: change the network, its macPrefix, or the names of one.\n\n`,
+    );
+  for (const image of missingImages(found))
+    context.stderr.write(`Warning: ${image}: the image that machines start from is not there.\n\n`);
   return found;
+}
+
+/** The other environments of the project; those that cannot be read are reported where they are used. */
+function neighboursOf({ root, environment }: EnvironmentOnDisk): readonly Environment[] {
+  return listEnvironments(root).flatMap((name) => {
+    if (name === environment.name) return [];
+    try {
+      return [loadExistingEnvironment(root, name)];
+    } catch (error) {
+      if (error instanceof TalosError) return [];
+      throw error;
+    }
+  });
 }

@@ -8,7 +8,7 @@ import {
   type EnsureOptions,
   ensureStored,
   findStored,
-  generateSecrets,
+  generateThrowawaySecrets,
   type KeptSecret,
   protectionOf,
   type SecretsBundle,
@@ -85,7 +85,7 @@ export class EnvironmentSecrets {
   /** Secrets to look ahead with: the cluster's, or some that are thrown away when it has none yet. */
   async forPlan(): Promise<SecretsBundle> {
     const { clock, entropy } = this.#context;
-    return (await this.find()) ?? generateSecrets({ contract: this.#contract, clock, entropy });
+    return (await this.find()) ?? generateThrowawaySecrets({ contract: this.#contract, clock, entropy });
   }
 
   /** The store of a bundle that is there, to put another one in its place. `recipients` are for a file of age. */

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+import { relative } from "node:path";
 import type { MachineSpec } from "../engine/index.ts";
 import { controlPlanePool, machinesOf } from "../model/index.ts";
-import { missingAddresses, noAddress, type Probe, type SimulatedMachine } from "../simulator/control/index.ts";
+import {
+  machineFile,
+  missingAddresses,
+  noAddress,
+  type Probe,
+  type SimulatedMachine,
+} from "../simulator/control/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import type { MachineAddress } from "./cluster-spec.ts";
 import type { EnvironmentOnDisk } from "./context.ts";
+import { recordMachines, removeRecord } from "./machine-record.ts";
 import type { MachineSource } from "./machine-source.ts";
 import { ownerOf } from "./owner.ts";
 import { projectSimulator, simulatorDirectory } from "./simulator.ts";
@@ -21,10 +29,13 @@ export const simulatedMachines: MachineSource = {
     const simulator = projectSimulator(root);
     const { name: cluster, talosVersion } = environment.cluster;
     const addresses = new Map<string, MachineAddress>();
+    const files: string[] = [];
     for (const { name } of machinesOf(environment)) {
-      const { address, fingerprint } = await simulator.createMachine({ name, cluster, talosVersion });
+      const { id, address, fingerprint } = await simulator.createMachine({ name, cluster, talosVersion });
       addresses.set(name, { address, fingerprint });
+      files.push(relative(root, machineFile(simulatorDirectory(root), id)));
     }
+    await recordMachines(root, environment, [], files);
     return addresses;
   },
 
@@ -52,6 +63,7 @@ export const simulatedMachines: MachineSource = {
     const removed = found.filter(({ name }) => names === undefined || names.includes(name));
     refuseOthers(removed, ownerOf(place));
     for (const { id } of removed) await projectSimulator(place.root).deleteMachine(id);
+    if (names === undefined) await removeRecord(place.root, place.environment.name);
   },
 };
 

@@ -27,7 +27,7 @@ import { EnvironmentSecrets } from "./secrets.ts";
 import { stackSpec } from "./stack-spec.ts";
 import { appCommand } from "./terraform/prepare-stack.ts";
 import { recordedSpec } from "./terraform/recorded-spec.ts";
-import { readState, stateFile } from "./terraform/state-file.ts";
+import { ownedByTerraform, readState, stateFile } from "./terraform/state-file.ts";
 
 /** A cluster that was deployed. */
 export interface DeployedCluster {
@@ -117,7 +117,11 @@ export class Workspace implements EnvironmentOnDisk {
   /** The same on machines that are made where that is not Terraform's work; of others its state says what they are. */
   async desiredAgain(secrets: SecretsBundle): Promise<DesiredCluster> {
     const { name, kind } = this.environment;
-    if (runsWithoutTerraform(kind)) return this.desired(secrets, await this.machines.ensure());
+    if (runsWithoutTerraform(kind)) {
+      // Metal that Terraform took into the cluster is in its state: a record of our own would outlive that.
+      const isRecorded = kind === "metal" && (await ownedByTerraform(this));
+      return this.desired(secrets, await (isRecorded ? this.machines.find() : this.machines.ensure()));
+    }
     const spec = await recordedSpec(this);
     if (spec !== undefined) return desiredCluster(spec, secrets);
     throw new TalosError("not-found", `${name} is not deployed: its state has no cluster`, {

@@ -4,6 +4,7 @@ import { TalosError } from "../../talos/errors.ts";
 import { addonAccess, readAddons } from "../../workspace/addons.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
+import { report } from "../output/report.ts";
 import { jsonText, tableOf } from "../output/table.ts";
 
 export async function list(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
@@ -21,13 +22,19 @@ export async function list(name: string, { json }: { json: boolean }, context: C
   context.stdout.write(json ? jsonText({ v: 1, addons: rows }) : tableOf(columns, rows));
 }
 
-export async function apply(name: string, which: string | undefined, context: CommandContext): Promise<void> {
+export async function apply(
+  name: string,
+  which: string | undefined,
+  flags: { readonly json: boolean },
+  context: CommandContext,
+): Promise<void> {
   const workspace = openWorkspace(name, context, { warn: true });
   const all = await readAddons(workspace);
   const chosen = which === undefined ? all : [findAddon(which, all)];
   await applyAddons(chosen, addonAccess(workspace), (addon, outcome) => {
     if (outcome === "begun") return;
-    context.stderr.write(`  ✓ ${addon.name}: ${outcome === "changed" ? "applied" : "as wished"}\n`);
+    const changed = outcome === "changed";
+    report(context, flags, { addon: addon.name, changed }, `  ✓ ${addon.name}: ${changed ? "applied" : "as wished"}`);
   });
 }
 
@@ -35,12 +42,14 @@ export async function rollback(
   name: string,
   which: string,
   revision: number | undefined,
+  flags: { readonly json: boolean },
   context: CommandContext,
 ): Promise<void> {
   const workspace = openWorkspace(name, context, { warn: true });
   const addon = findAddon(which, await readAddons(workspace));
   const release = await rollbackAddon(addon, revision, addonAccess(workspace));
-  context.stderr.write(`${which} is at revision ${release.revision}, ${release.chart}.\n`);
+  const at = { addon: which, revision: release.revision, chart: release.chart };
+  report(context, flags, at, `${which} is at revision ${release.revision}, ${release.chart}.`);
   context.stderr.write("The file still asks for the other one: change it, or the next apply goes forward again.\n");
 }
 

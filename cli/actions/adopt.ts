@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { stringify } from "yaml";
 import { type DesiredCluster, defaultPolicy, previewCluster } from "../../engine/index.ts";
 import {
   type Additions,
   type AdoptedMachine,
   type AdoptSource,
+  differingSecrets,
   environmentData,
   fromOperator,
   fromProviderState,
@@ -17,12 +17,11 @@ import {
   patchesBetween,
   readMachines,
   type SourceFile,
-  type SplitPatches,
   splitSecrets,
 } from "../../model/adopt/index.ts";
 import { loadEnvironment, schemaPaths } from "../../model/index.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
-import { detectContract, MachineConfig, machineFacts, secretsInPatch } from "../../talos/config/index.ts";
+import { detectContract, MachineConfig, machineFacts } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { installerOf } from "../../talos/image/index.ts";
@@ -32,6 +31,8 @@ import { refuseExisting, schemaPlace } from "../../workspace/environment-file.ts
 import { projectRoot } from "../../workspace/project.ts";
 import { openWorkspace, Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
+import { report } from "../output/report.ts";
+import { jsonLine } from "../output/table.ts";
 import { protectedFile } from "./gen.ts";
 import { readText } from "./user-files.ts";
 
@@ -45,6 +46,7 @@ interface AdoptFlags {
   readonly ageRecipient: readonly string[];
   readonly sops: boolean;
   readonly dryRun: boolean;
+  readonly json: boolean;
 }
 
 /**
@@ -85,18 +87,18 @@ export async function adopt(name: string, flags: AdoptFlags, context: CommandCon
   await requireEmptyPlan(desired, secrets, context);
   const notes = [...source.notes, ...installerNotes(new Set(images.values()), talosVersion, name)];
   for (const note of notes) context.stderr.write(`${note}\n`);
-  if (flags.dryRun) {
-    context.stdout.write(text);
-    return;
-  }
+  if (flags.dryRun) return context.stdout.write(flags.json ? jsonLine({ v: 1, environment: name, file, text }) : text);
   const texts = new Map([[kept.bundle, encodeSecrets(secrets)], ...patchFiles.map((path) => [path, hidden] as const)]);
   // The secrets first: an environment without them would be taken for one that is yet to be made.
   for (const [path, content] of texts) await createProtectedText(protectedFile(join(root, path), flags), content);
   await writeFileAtomically(join(root, file), text, { mode: 0o644, exclusive: true });
   // They are in the cluster, as after `up`: else terraform, where it is there, would plan them as new ones.
   await openWorkspace(name, context).machines.ensure();
-  context.stderr.write(
-    `Adopted ${machines.length} machines: ${[file, ...texts.keys()].join(" and ")}. A plan has nothing to change: talosmith plan ${name}\n`,
+  report(
+    context,
+    flags,
+    { environment: name, file, written: [...texts.keys()], machines: machines.length },
+    `Adopted ${machines.length} machines: ${[file, ...texts.keys()].join(" and ")}. A plan has nothing to change: talosmith plan ${name}`,
   );
 }
 
@@ -174,20 +176,18 @@ function differences(
     const made = desired.machines.find((machine) => machine.name === name)?.config ?? new MachineConfig("");
     return { name, ...splitSecrets(patchesBetween(made, config)) };
   });
-  const [first] = halves;
-  const other = halves.find(({ secret }) => !isDeepStrictEqual(secret, first?.secret));
-  if (first !== undefined && other !== undefined) throw notShared(first, other);
-  return { patches: new Map(halves.map(({ name, open }) => [name, open])), secret: first?.secret ?? [] };
+  const differing = differingSecrets(halves);
+  if (differing.length > 0) throw notShared(differing);
+  return { patches: new Map(halves.map(({ name, open }) => [name, open])), secret: halves[0]?.secret ?? [] };
 }
 
-function notShared(one: SplitPatches & { readonly name: string }, other: typeof one): TalosError {
-  const places = ({ name, secret }: typeof one) =>
-    secret.flatMap((patch) => secretsInPatch(stringify(patch), name).map(({ path }) => path)).join(", ") || "nothing";
+function notShared(differing: readonly string[]): TalosError {
+  const lines = differing.map((line) => `\n  ${line}`).join("");
   return new TalosError(
     "failed-precondition",
-    `${one.name} and ${other.name} have different secrets that are not in the secrets bundle: ${places(one)}; ${places(other)}`,
+    `these secrets of the machines' configs are not in the secrets bundle, and differ between machines:${lines}`,
     {
-      hint: "Nothing was written; leave the machines' configs as they are. If the bundle is an older or another one, make it from a control plane's config (talosmith gen secrets --from-controlplane-config) and give it with --secrets. cluster.patchFiles is the same for all machines: for secrets of single machines use talosmith_cluster, where each machine has patch_files.",
+      hint: "Nothing was written; leave the machines' configs as they are. If the bundle is an older or another one, make it from a control plane's config (talosmith gen secrets --from-controlplane-config) and give it with --secrets. cluster.patchFiles is the same for all machines: give all of them the same values before you adopt (talosctl patch machineconfig), or use talosmith_cluster, where each machine has patch_files of its own.",
     },
   );
 }

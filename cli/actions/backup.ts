@@ -3,6 +3,7 @@ import { findBackup, isOf, listBackups, pruneBackups, runSchedule, verifyBackup 
 import { systemTiming } from "../../engine/index.ts";
 import { loadEnvironment } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { ageOf, counted, sizeOf } from "../../workspace/amounts.ts";
 import { openBackups, scheduleOf, takeAndPrune, takeBackup } from "../../workspace/backups.ts";
 import { drillBackup, drillVerdict } from "../../workspace/drill.ts";
@@ -10,6 +11,7 @@ import { openWorkspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
+import { report } from "../output/report.ts";
 import { jsonLine, jsonText, tableOf } from "../output/table.ts";
 
 export async function create(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
@@ -40,21 +42,26 @@ export async function list(name: string, { json }: { json: boolean }, context: C
 export async function verify(
   name: string,
   which: string,
-  { all }: { all: boolean },
+  { all, json }: { all: boolean; json: boolean },
   context: CommandContext,
 ): Promise<void> {
   const { store, cluster, cas } = await openBackups(openWorkspace(name, context, { warn: true }));
   const chosen = all
     ? await listBackups(store, cluster, context.signal)
     : [await findBackup(store, cluster, which, { cas, signal: context.signal })];
+  const told = (id: string, reason?: string) => {
+    const line = reason === undefined ? `${id}: OK\n` : `${id}: FAILED: ${reason}\n`;
+    const data = { v: 1, backup: id, whole: reason === undefined, ...given({ reason }) };
+    context.stdout.write(json ? jsonLine(data) : line);
+  };
   for (const backup of chosen) {
     try {
       await verifyBackup(store, backup, context.signal);
-      context.stdout.write(`${backup.id}: OK\n`);
+      told(backup.id);
     } catch (error) {
       const known = TalosError.from(error);
       if (known.code === "canceled" || known.code === "internal") throw error;
-      context.stdout.write(`${backup.id}: FAILED: ${known.message}\n`);
+      told(backup.id, known.message);
       context.exit(1);
     }
   }
@@ -62,7 +69,7 @@ export async function verify(
 
 export async function prune(
   name: string,
-  { dryRun, ...approval }: ApprovalFlags & { dryRun: boolean },
+  { dryRun, json, ...approval }: ApprovalFlags & { dryRun: boolean; json: boolean },
   context: CommandContext,
 ): Promise<void> {
   const { store, cluster, section } = await openBackups(openWorkspace(name, context, { warn: true }));
@@ -71,15 +78,15 @@ export async function prune(
   const pruned = (only: { readonly dryRun: boolean }) =>
     pruneBackups(store, cluster, section.keep, now, { ...only, signal });
   const surplus = await pruned({ dryRun: true });
-  for (const { id } of surplus) context.stdout.write(`${id}\n`);
-  if (dryRun) {
-    context.stderr.write(`${counted(surplus.length, "backup")} would be removed.\n`);
-    return;
-  }
+  if (!json) for (const { id } of surplus) context.stdout.write(`${id}\n`);
+  const done = (removed: boolean, backups: typeof surplus, sentence: string) =>
+    report(context, { json }, { backups: backups.map(({ id }) => id), removed }, sentence);
+  if (dryRun) return done(false, surplus, `${counted(surplus.length, "backup")} would be removed.`);
   const question = `Remove ${counted(surplus.length, "backup")} of ${name}? There is no way back.`;
   if (surplus.length > 0 && !(await approved(question, name, approval, context))) return;
   // Also what killed runs have left, which is no backup.
-  context.stderr.write(`${counted((await pruned({ dryRun: false })).length, "backup")} removed.\n`);
+  const removed = await pruned({ dryRun: false });
+  done(true, removed, `${counted(removed.length, "backup")} removed.`);
 }
 
 /** A backup restored into a simulator of its own: what comes out must be what went in. */
@@ -102,9 +109,12 @@ export async function drill(
 }
 
 /** The scheduled backups of one environment, in the foreground. */
-export async function run(name: string, context: CommandContext): Promise<void> {
+export async function run(name: string, { json }: { readonly json: boolean }, context: CommandContext): Promise<void> {
   const { workspace, section } = await openBackups(openWorkspace(name, context, { warn: true }));
-  const tell = (message: string) => context.stderr.write(`${context.clock.now().toISOString()} ${message}\n`);
+  const tell = (message: string, data: Readonly<Record<string, unknown>> = { message }) => {
+    const at = context.clock.now().toISOString();
+    report(context, { json }, { at, ...data }, `${at} ${message}`);
+  };
   if (section.schedule === undefined) {
     throw new TalosError("failed-precondition", `${name} has no backup.schedule`, {
       hint: 'Add one to its file, such as schedule: "0 3 * * *".',
@@ -115,8 +125,8 @@ export async function run(name: string, context: CommandContext): Promise<void> 
     run: async () => {
       const backups = await openBackups(openWorkspace(name, context));
       const { id, revision, bytes, removed } = await takeAndPrune(backups, (reason) => tell(`again after: ${reason}`));
-      tell(`${id}: revision ${revision}, ${bytes} bytes`);
-      for (const old of removed) tell(`${old}: removed`);
+      tell(`${id}: revision ${revision}, ${bytes} bytes`, { backup: id, revision, bytes });
+      for (const old of removed) tell(`${old}: removed`, { removed: old });
     },
     onFailure: ({ message, hint }) => tell(`failed: ${message}${hint === undefined ? "" : ` ${hint}`}`),
     onNext: (at) => tell(at === undefined ? "no schedule" : `next backup at ${at.toISOString()}`),

@@ -4,9 +4,8 @@ import type { Style } from "../../review/index.ts";
 import { findingLine } from "../../review/index.ts";
 import { given } from "../../talos/given.ts";
 import { counted } from "../../workspace/amounts.ts";
-import { withPlannedChange } from "../../workspace/change.ts";
+import { keepContract, withPlannedChange } from "../../workspace/change.ts";
 import { deployedDirectly } from "../../workspace/deploy.ts";
-import { saveContract } from "../../workspace/environment-file.ts";
 import { type Manager, type ManagerFlags, managerLine, managerName, managerOf } from "../../workspace/manager.ts";
 import {
   type Applied,
@@ -42,6 +41,13 @@ export async function openManager(
   return manager;
 }
 
+/** The same where only an existing cluster can be changed: nothing new is begun with Terraform. */
+export async function openExistingManager(workspace: Workspace, context: CommandContext): Promise<Manager> {
+  const manager = await managerOf(workspace, { withoutTerraform: true });
+  if (!manager.isNew) context.stderr.write(`${managerLine(workspace, manager)}\n`);
+  return manager;
+}
+
 /** Plans, and shows on a terminal that it does. */
 export async function planned<T>(
   workspace: Workspace,
@@ -72,18 +78,19 @@ interface DeployRun {
   readonly begun?: () => void;
 }
 
-/** Brings an environment to what its file says: plans, shows, asks, applies, and shows what is there then. */
-export async function deployThrough(run: DeployRun): Promise<void> {
+/** Brings an environment to what its file says: plans, shows, asks, applies, and shows what is there then. False when declined. */
+export async function deployThrough(run: DeployRun): Promise<boolean> {
   const { workspace, manager, flags, context } = run;
   const options = { intent: "deploy", flags: given({ kubernetes: flags.kubernetes }) } as const;
   const applied = await planned(workspace, manager, options, context, (change) => applyPlanned(change, run));
-  if (applied === undefined) return;
-  await keepContract(workspace, context);
+  if (applied === undefined) return false;
+  for (const line of await keepContract(workspace, manager)) context.stderr.write(`${line}\n`);
   if (!flags.json) await printDeployed(run, applied);
+  return true;
 }
 
-/** Undefined when it was declined. */
-async function applyPlanned(change: PlannedChange, run: DeployRun): Promise<Applied | undefined> {
+/** Shows a plan, asks, and applies it. Undefined when it was declined. */
+export async function applyPlanned(change: PlannedChange, run: DeployRun): Promise<Applied | undefined> {
   const { workspace, flags, context, begun } = run;
   const { name, environment } = workspace;
   showPlanned(change, workspace, flags, context);
@@ -113,12 +120,6 @@ function showPlanned(
 
 export function printWarnings({ warnings }: PlannedChange, { stderr }: CommandContext): void {
   for (const warning of warnings) stderr.write(`${warning}\n`);
-}
-
-/** After a deploy the file owns the contract: a change of the Talos version, by hand too, leaves it as it is. */
-async function keepContract({ root, environment }: Workspace, { stderr }: CommandContext): Promise<void> {
-  for (const file of await saveContract(root, environment))
-    stderr.write(`Pinned configContract: ${environment.cluster.configContract} in ${file}.\n`);
 }
 
 async function printDeployed({ workspace, manager, context, started }: DeployRun, applied: Applied): Promise<void> {

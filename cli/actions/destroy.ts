@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../talos/errors.ts";
 import { removeEmptyState } from "../../workspace/change.ts";
 import { refuseProtected, whatStays } from "../../workspace/deploy.ts";
-import { type Manager, managerOf } from "../../workspace/manager.ts";
 import { type PlannedChange, planText } from "../../workspace/planned-change.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
-import { ownedByTerraform, readState, stateFile } from "../../workspace/terraform/state-file.ts";
+import { readState, stateFile } from "../../workspace/terraform/state-file.ts";
+import { removeFromUserKubeconfig } from "../../workspace/user-kubeconfig.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approvedFor } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { type ProgressOptions, withProgress } from "../output/progress.ts";
-import { openManager, planned, printWarnings, style } from "./change.ts";
+import { openExistingManager, planned, printWarnings, style } from "./change.ts";
 
 type DestroyFlags = ApprovalFlags & ProgressOptions;
 
@@ -22,20 +23,25 @@ export async function destroy(name: string, flags: DestroyFlags, context: Comman
   if (environment.backend.kind === "local") await readState(stateFile(root, name));
   if (environment.kind === "simulated" && (await workspace.secrets.find()) === undefined)
     return forgetSimulated(workspace);
-  const manager = await destroyerOf(workspace, context);
+  const manager = await openExistingManager(workspace, context);
+  const kubeconfig = await workspace.clientFiles.kubeconfig();
   const done = await planned(workspace, manager, { intent: "destroy" }, context, (change) =>
     destroyPlanned(change, workspace, flags, context),
   );
   if (!done) return;
   await removeEmptyState(workspace);
+  if (kubeconfig !== undefined) await forgetContext(kubeconfig, context);
   context.stderr.write(`${name} is destroyed.\n${whatStays(workspace)}`);
 }
 
-/** What is left of a cluster that was never begun needs no Terraform, unless only Terraform can know of it. */
-async function destroyerOf(workspace: Workspace, context: CommandContext): Promise<Manager> {
-  if ((await ownedByTerraform(workspace)) || (await workspace.machines.has()))
-    return openManager(workspace, {}, context);
-  return managerOf(workspace, { withoutTerraform: true });
+/** As kind and k3d do. The cluster is gone all the same where a file of the user cannot be read or written. */
+async function forgetContext(kubeconfig: string, context: CommandContext): Promise<void> {
+  try {
+    for (const file of await removeFromUserKubeconfig(kubeconfig, context))
+      context.stderr.write(`Removed the cluster from ${file}.\n`);
+  } catch (error) {
+    context.stderr.write(`Warning: the cluster is still in your kubeconfig: ${TalosError.from(error).message}\n`);
+  }
 }
 
 /** False when it was declined. */
@@ -47,7 +53,8 @@ async function destroyPlanned(
 ): Promise<boolean> {
   if (change.isEmpty) return true;
   printWarnings(change, context);
-  if (!json) context.stderr.write(`\n${planText(change, style)}\n`);
+  const text = planText(change, style);
+  if (!json && text !== "") context.stderr.write(`\n${text}\n`);
   const question = `Destroy everything in ${name}? This cannot be undone.`;
   if (!(await approvedFor(environment, question, { yes }, context))) return false;
   await withProgress(context, { json, title: name }, (events) => change.apply(events));

@@ -15,6 +15,7 @@ import { ageOf } from "../../workspace/amounts.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import { missingLoopback } from "../../workspace/simulated-machines.ts";
 import { projectSimulator } from "../../workspace/simulator.ts";
+import { missingImages } from "../../workspace/start-images.ts";
 import { abandonedBy, abandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
 import { runProgram } from "../../workspace/terraform/run-program.ts";
@@ -134,8 +135,13 @@ async function environmentFindings(name: string, context: CommandContext): Promi
       hint: "Put it back from your backup: nothing can speak to the machines without it.",
     });
   });
+  const images = missingImages(workspace).map((image): Finding => {
+    // Machines that are there have their disks already.
+    const level = deployed ? "note" : "fault";
+    return { about: about("image"), level, says: `${image} is not there: new virtual machines start from it` };
+  });
   const modes = [...loose(about("state"), path), ...loose(about("secrets"), kept.file)];
-  return [state, secrets, ...modes, ...(await loopbackFindings(workspace))];
+  return [state, secrets, ...images, ...modes, ...(await loopbackFindings(workspace))];
 }
 
 /** Of simulated machines: loopback addresses that the system does not have, and how to add them. */

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { EtcdMemberInfo, EtcdStatus } from "../../talos/api/index.ts";
 import type { CommandContext } from "../context.ts";
-import type { TargetFlags } from "../machine/target-flags.ts";
+import type { ReportedFlags, TargetFlags } from "../machine/target-flags.ts";
 import { changeEachTarget, forEachTarget, requireOneNode, type Target } from "../machine/targets.ts";
 import { goBytes } from "../output/go-forms.ts";
+import { report } from "../output/report.ts";
 import { jsonText, table } from "../output/table.ts";
-
-interface ReportFlags extends TargetFlags {
-  readonly json: boolean;
-}
 
 /** As talosctl and etcdctl write the id of a member. */
 const memberId = (id: string) => id.padStart(16, "0");
 
-export async function members(flags: ReportFlags, context: CommandContext): Promise<void> {
+export async function members(flags: ReportedFlags, context: CommandContext): Promise<void> {
   const found = await askEach(flags, context, ({ client, call }) => client.etcdMemberList({ ...call, local: true }));
   if (flags.json) {
     const data = found.flatMap(({ node, answer }) => answer.map((one) => ({ node, ...one, id: memberId(one.id) })));
@@ -42,7 +39,7 @@ const statusHeadings = [
   "errors",
 ];
 
-export async function etcdStatus(flags: ReportFlags, context: CommandContext): Promise<void> {
+export async function etcdStatus(flags: ReportedFlags, context: CommandContext): Promise<void> {
   const found = await askEach(flags, context, ({ client, call }) => client.etcdStatus(call));
   if (flags.json) return context.stdout.write(jsonText({ v: 1, members: found.map(statusData) }));
   context.stdout.write(
@@ -79,26 +76,27 @@ function statusData({ node, answer }: Answer<EtcdStatus>) {
   return { node, memberId: memberId(id), leaderId: memberId(leaderId), ...rest, ...numbers };
 }
 
-export async function forfeitLeadership(flags: TargetFlags, context: CommandContext): Promise<void> {
+export async function forfeitLeadership(flags: ReportedFlags, context: CommandContext): Promise<void> {
   await changeEachTarget(flags, context, async ({ node, client, call }) => {
     const leader = await client.etcdForfeitLeadership(call);
-    context.stderr.write(leader === undefined ? `${node}: did not lead.\n` : `${node}: ${leader} leads now.\n`);
+    const sentence = leader === undefined ? `${node}: did not lead.` : `${node}: ${leader} leads now.`;
+    report(context, flags, { node, leader: leader ?? null }, sentence);
   });
 }
 
-export async function leave(flags: TargetFlags, context: CommandContext): Promise<void> {
+export async function leave(flags: ReportedFlags, context: CommandContext): Promise<void> {
   await requireOneNode("etcd leave", flags, context);
   await changeEachTarget(flags, context, async ({ node, client, call }) => {
     await client.etcdLeave(call);
-    context.stderr.write(`${node}: removed from etcd.\n`);
+    report(context, flags, { node }, `${node}: removed from etcd.`);
   });
 }
 
-export async function removeMember(id: string, flags: TargetFlags, context: CommandContext): Promise<void> {
+export async function removeMember(id: string, flags: ReportedFlags, context: CommandContext): Promise<void> {
   await requireOneNode("etcd remove-member", flags, context);
   await changeEachTarget(flags, context, async ({ node, client, call }) => {
     await client.etcdRemoveMember(id, call);
-    context.stderr.write(`${node}: member ${memberId(id)} removed from etcd.\n`);
+    report(context, flags, { node, memberId: memberId(id) }, `${node}: member ${memberId(id)} removed from etcd.`);
   });
 }
 

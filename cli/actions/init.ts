@@ -15,9 +15,12 @@ import { refuseExisting, writeFirstEnvironment } from "../../workspace/environme
 import { projectRoot } from "../../workspace/project.ts";
 import { question } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
+import { jsonLine } from "../output/table.ts";
 import { packageFile, writeProject } from "./init-project.ts";
 
 interface InitOptions {
+  /** Print what was written for programs. @default false */
+  readonly json?: boolean;
   readonly kind?: string;
   /** Exact, or `1.13` or `latest`; the exact version is written. */
   readonly talosVersion?: string;
@@ -55,7 +58,7 @@ export async function init(name: string, options: InitOptions, context: CommandC
           (problem) => context.stderr.write(`  ${problem}\n`),
         ).then((answer) => answer || usual)
       : Promise.resolve(usual);
-  await writeEnvironment(name, await answersFrom(options, ask), context);
+  await writeEnvironment(name, await answersFrom(options, ask), options, context);
 }
 
 /** Asks until the answer is right, and says each time why not. Who ends the input has not answered. */
@@ -138,13 +141,20 @@ async function chooseKind(flag: string | undefined, ask: Ask): Promise<Kind> {
   throw new TalosError("invalid-input", problem(answer), { hint: "Add --kind with one of these." });
 }
 
-async function writeEnvironment(name: string, answers: FirstEnvironment, context: CommandContext): Promise<void> {
+async function writeEnvironment(
+  name: string,
+  answers: FirstEnvironment,
+  { json = false }: Pick<InitOptions, "json">,
+  context: CommandContext,
+): Promise<void> {
   const root = findRoot(context);
   const { file, warnings } = await writeFirstEnvironment(root, name, answers);
   const project = await writeProject(root, context);
   const install = project.includes(packageFile);
   for (const warning of warnings) context.stderr.write(`warning: ${formatFault(warning)}\n`);
-  context.stdout.write(`${relative(context.cwd, join(root, file))}\n`);
+  const path = relative(context.cwd, join(root, file));
+  if (json) return context.stdout.write(jsonLine({ v: 1, environment: name, file: path, project }));
+  context.stdout.write(`${path}\n`);
   if (project.length > 0) context.stderr.write(`Written as well: ${project.join(", ")}.\n`);
   const first = install ? "npm install, then " : "";
   // What npm installs is found by npx.

@@ -3,7 +3,7 @@ import { newDefaults } from "../../talos/config/migrate/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { Contract } from "../../talos/version/index.ts";
 import { counted } from "../../workspace/amounts.ts";
-import { saveTexts } from "../../workspace/environment-file.ts";
+import { forgetPreviousContract } from "../../workspace/environment-file.ts";
 import {
   type MigrationPlan,
   type PlannedDefault,
@@ -11,9 +11,10 @@ import {
   throwawaySecrets,
 } from "../../workspace/migrate-contract.ts";
 import { fileDiffs } from "../../workspace/migrate-diff.ts";
-import { openEnvironment } from "../../workspace/project.ts";
+import { finishMigration, holdingMigrations, saveMigration } from "../../workspace/migration-journal.ts";
+import { openEnvironment, projectRoot } from "../../workspace/project.ts";
 import { type Rehearsal, rehearseMigration } from "../../workspace/rehearse-migration.ts";
-import { type ApprovalFlags, approvedFor, question } from "../ask.ts";
+import { type ApprovalFlags, approved, question, requireAnswer } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 import { jsonText } from "../output/table.ts";
@@ -29,6 +30,19 @@ interface MigrateFlags extends ApprovalFlags {
 export async function configMigrate(name: string, flags: MigrateFlags, context: CommandContext): Promise<void> {
   const to = Contract.parse(flags.to);
   refuseUnknown(flags.enable);
+  const root = projectRoot(context.cwd, context.env);
+  if (flags.dryRun) return migrate(name, to, flags, context);
+  await holdingMigrations(root, async () => {
+    const finished = await finishMigration(root);
+    if (finished !== undefined)
+      context.stderr.write(
+        `Finished the interrupted migration of ${finished.environment} to ${finished.to}: ${finished.files.join(", ")}.\n`,
+      );
+    await migrate(name, to, flags, context);
+  });
+}
+
+async function migrate(name: string, to: Contract, flags: MigrateFlags, context: CommandContext): Promise<void> {
   const place = openEnvironment(name, context);
   const { root, environment } = place;
   const tell = (line: string) => context.stderr.write(`${line}\n`);
@@ -41,8 +55,10 @@ export async function configMigrate(name: string, flags: MigrateFlags, context: 
     if (flags.json) context.stdout.write(jsonText(asJson(name, plan, diffs, outcome)));
   };
   if (plan.from.equals(plan.to)) {
-    report({ changed: false });
-    tell(`${name} has the config contract ${plan.to} already. Nothing was changed.`);
+    const cleared = flags.dryRun ? [] : await forgetPreviousContract(root, environment);
+    report({ changed: cleared.length > 0 });
+    const did = cleared.map((file) => `Removed previousContract from ${file}: the migration is deployed.`).join(" ");
+    tell(`${name} has the config contract ${plan.to} already. ${did || "Nothing was changed."}`);
     return;
   }
   if (!flags.json) for (const { diff } of diffs) context.stdout.write(diff);
@@ -56,17 +72,20 @@ export async function configMigrate(name: string, flags: MigrateFlags, context: 
     tell("Nothing was changed.");
     return;
   }
+  requireAnswer(flags, context);
   const rehearsal = await withProgress(context, flags, async (events) =>
     rehearseMigration(place, plan.after, plan.texts, await secrets(), events),
   );
   tell(verdict(plan, rehearsal));
   const files = counted(diffs.length, "file");
-  if (!(await approvedFor(environment, `Change ${files}, and move ${name} to contract ${plan.to}?`, flags, context)))
-    return;
-  await saveTexts(root, plan.texts);
+  // The files are a person's, whatever the machines are.
+  if (!(await approved(`Change ${files}, and move ${name} to contract ${plan.to}?`, name, flags, context))) return;
+  await saveMigration(root, { environment: name, to: plan.to.toString(), texts: plan.texts });
   report({ changed: true, rehearsal });
   tell(`Changed ${diffs.map(({ file }) => file).join(", ")}. The machines get it with the next deploy:`);
   tell(`  talosmith plan ${name}`);
+  tell(`cluster.previousContract: ${plan.from} lets the running cluster move on. It is not needed after that deploy.`);
+  tell(`\`up\` removes it; after a deploy through Terraform, run this command once more to remove it.`);
 }
 
 interface Outcome {

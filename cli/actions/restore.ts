@@ -12,20 +12,22 @@ import {
   type SnapshotStatus,
   snapshotStatus,
 } from "../../engine/backup/index.ts";
-import { checkOwner, restoreCluster } from "../../engine/index.ts";
+import { checkOwner, deleteNodes, type EngineOptions, type RestoreResult, restoreCluster } from "../../engine/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { temporaryFolder } from "../../talos/process-folder.ts";
 import { sizeOf } from "../../workspace/amounts.ts";
 import { openBackups } from "../../workspace/backups.ts";
 import { emergencyPolicy } from "../../workspace/rollout.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
-import { type ApprovalFlags, approved } from "../ask.ts";
+import { type ApprovalFlags, approved, confirmed } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 
 interface RestoreFlags extends ApprovalFlags {
   readonly from: string;
   readonly discardData: boolean;
+  /** Delete nodes that the backup has, that are not in the file and do not answer. @default false: asked on a terminal */
+  readonly deleteDeadNodes?: boolean;
   readonly json: boolean;
 }
 
@@ -51,16 +53,39 @@ export async function restore(name: string, flags: RestoreFlags, context: Comman
     const desired = await workspace.desiredAgain(secrets);
     const options = workspace.engineOptionsFor({ desired, secrets });
     const policy = emergencyPolicy(environment);
-    await withProgress(context, { json: flags.json }, async (events) => {
+    const strays = await withProgress(context, { json: flags.json }, async (events) => {
       await checkOwner({ ...options, events, claim: workspace.claim });
       const { discardData } = flags;
-      await restoreCluster({ ...options, events, snapshot: path, discardData, policy }).catch(nameTheFlag);
+      const { strays } = await restoreCluster({ ...options, events, snapshot: path, discardData, policy }).catch(
+        nameTheFlag,
+      );
+      return strays;
     });
+    await forgetNodes(strays, { ...options, policy }, flags, context);
     await clientFiles.ensure(desired, secrets);
     context.stderr.write(`${cluster} is back. kubeconfig: ${clientFiles.paths.kubeconfig}\n`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Nodes that the backup has and the file has not: those that do not answer are deleted where a person agrees. */
+async function forgetNodes(
+  strays: RestoreResult["strays"],
+  options: EngineOptions,
+  { deleteDeadNodes = false }: RestoreFlags,
+  context: CommandContext,
+): Promise<void> {
+  if (strays.length === 0) return;
+  const dead = strays.filter(({ ready }) => !ready).map(({ name }) => name);
+  const all = strays.map(({ name, ready }) => `${name}${ready ? "" : " (not ready)"}`);
+  context.stderr.write(`Nodes of the backup that are not in the file: ${all.join(", ")}.\n`);
+  if (dead.length === 0) return;
+  const isAsked = !deleteDeadNodes && context.stderr.isTerminal && process.stdin.isTTY === true;
+  if (deleteDeadNodes || (isAsked && (await confirmed(`Delete ${dead.join(", ")} from Kubernetes?`, context)))) {
+    await deleteNodes(options, dead);
+    context.stderr.write(`Deleted: ${dead.join(", ")}.\n`);
+  } else context.stderr.write(`If their machines are gone: kubectl delete node ${dead.join(" ")}\n`);
 }
 
 /** The engine knows no flags. */

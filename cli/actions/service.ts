@@ -3,16 +3,12 @@ import type { ServiceState } from "../../talos/api/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { oneLine } from "../../talos/plain-text.ts";
 import type { CommandContext } from "../context.ts";
-import type { TargetFlags } from "../machine/target-flags.ts";
+import type { ReportedFlags } from "../machine/target-flags.ts";
 import { changeEachTarget, forEachTarget } from "../machine/targets.ts";
 import { goDuration } from "../output/go-forms.ts";
 import { jsonText, table } from "../output/table.ts";
 
 export type ServiceAction = "start" | "stop" | "restart" | "status";
-
-interface ServiceFlags extends TargetFlags {
-  readonly json: boolean;
-}
 
 interface Found {
   readonly node: string;
@@ -23,7 +19,7 @@ interface Found {
 export async function service(
   id: string | undefined,
   action: ServiceAction,
-  flags: ServiceFlags,
+  flags: ReportedFlags,
   context: CommandContext,
 ): Promise<void> {
   if (action !== "status" && id !== undefined) return change(id, action, flags, context);
@@ -42,7 +38,7 @@ export async function service(
 async function change(
   id: string,
   action: Exclude<ServiceAction, "status">,
-  flags: ServiceFlags,
+  flags: ReportedFlags,
   context: CommandContext,
 ): Promise<void> {
   const responses: { readonly node: string; readonly response: string }[] = [];

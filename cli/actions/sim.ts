@@ -6,7 +6,8 @@ import { namesHint } from "../../talos/nearest-word.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import { projectSimulator, simulatorDirectory } from "../../workspace/simulator.ts";
 import type { CommandContext } from "../context.ts";
-import { jsonText, tableOf } from "../output/table.ts";
+import { report } from "../output/report.ts";
+import { jsonLine, jsonText, tableOf } from "../output/table.ts";
 
 export async function list({ json }: { json: boolean }, context: CommandContext): Promise<void> {
   const machines = await simulatorOf(context).listMachines();
@@ -22,8 +23,9 @@ function tellProblems(machines: readonly SimulatedMachine[], context: CommandCon
     if (problem !== undefined) context.stderr.write(`${name} does not answer: ${problem}\n`);
 }
 
-export async function up(context: CommandContext): Promise<void> {
+export async function up({ json }: { json: boolean }, context: CommandContext): Promise<void> {
   const machines = await simulatorOf(context).listMachines();
+  if (json) return context.stdout.write(jsonText({ v: 1, machines }));
   context.stderr.write(
     machines.length === 0
       ? "There are no simulated machines. Deploy an environment of kind simulated to make some.\n"
@@ -32,33 +34,43 @@ export async function up(context: CommandContext): Promise<void> {
   tellProblems(machines, context);
 }
 
-export async function down({ all }: { all: boolean }, context: CommandContext): Promise<void> {
-  if (!existsSync(simulatorDirectory(projectRoot(context.cwd, context.env)))) {
-    context.stderr.write("There is no simulator to end.\n");
-    return;
-  }
+export async function down({ all, json }: { all: boolean; json: boolean }, context: CommandContext): Promise<void> {
+  const done = (removed: number, sentence: string) => report(context, { json }, { removed }, sentence);
+  if (!existsSync(simulatorDirectory(projectRoot(context.cwd, context.env))))
+    return done(0, "There is no simulator to end.");
   const simulator = simulatorOf(context);
-  if (all) for (const { id } of await simulator.listMachines()) await simulator.deleteMachine(id);
-  else await simulator.shutdown();
-  context.stderr.write(
-    all ? "Every simulated machine is gone.\n" : "The simulator has ended; its machines are kept.\n",
-  );
+  const removed = all ? await simulator.listMachines() : [];
+  for (const { id } of removed) await simulator.deleteMachine(id);
+  if (!all) await simulator.shutdown();
+  done(removed.length, all ? "Every simulated machine is gone." : "The simulator has ended; its machines are kept.");
 }
 
-export async function power(name: string, state: string, context: CommandContext): Promise<void> {
+export async function power(
+  name: string,
+  state: string,
+  { json }: { json: boolean },
+  context: CommandContext,
+): Promise<void> {
   if (state !== "on" && state !== "off") {
     throw new TalosError("invalid-input", `the power of ${name} can't be "${state}"; expected on or off`);
   }
   const { simulator, machine } = await findMachine(name, context);
   await simulator.setPower(machine.id, state === "on");
+  if (json) context.stdout.write(jsonLine({ v: 1, machine: machine.name, power: state }));
 }
 
-export async function fault(name: string, text: string | undefined, context: CommandContext): Promise<void> {
+export async function fault(
+  name: string,
+  text: string | undefined,
+  flags: { json: boolean },
+  context: CommandContext,
+): Promise<void> {
   const { simulator, machine } = await findMachine(name, context);
   const faults = text === undefined || text === "none" ? [] : [parseFault(text)];
   await simulator.setFaults(machine.id, faults);
-  const now = faults.map(({ kind }) => kind).join(", ") || "no fault";
-  context.stderr.write(`${machine.name} has ${now} now.\n`);
+  const kinds = faults.map(({ kind }) => kind);
+  const now = kinds.join(", ") || "no fault";
+  report(context, flags, { machine: machine.name, faults: kinds }, `${machine.name} has ${now} now.`);
 }
 
 async function findMachine(

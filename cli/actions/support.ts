@@ -8,6 +8,7 @@ import { hideSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
+import { jsonLine } from "../output/table.ts";
 import { clusterEntries, Entries, findCluster, machineEntries, projectEntries } from "../support/entries.ts";
 import { redactText } from "../support/redact-text.ts";
 import { forEachAtOnce } from "./doctor.ts";
@@ -15,6 +16,7 @@ import { forEachAtOnce } from "./doctor.ts";
 interface SupportFlags {
   readonly output?: string;
   readonly force: boolean;
+  readonly json: boolean;
 }
 
 /** Machines that are asked side by side. */
@@ -47,7 +49,7 @@ export async function support(name: string, flags: SupportFlags, context: Comman
   );
   await writeFileAtomically(target, archive);
   context.stderr.write(`${files.length} files, secrets replaced. Look at them before you send them to anybody.\n`);
-  context.stdout.write(`${target}\n`);
+  context.stdout.write(flags.json ? jsonLine({ v: 1, path: target, files: files.length }) : `${target}\n`);
 }
 
 /** Known secrets by their value, the rest by how they look. A cluster without secrets has none to hide. */

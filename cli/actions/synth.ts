@@ -9,8 +9,11 @@ import { openEnvironment, projectRoot } from "../../workspace/project.ts";
 import { prepareStack } from "../../workspace/terraform/prepare-stack.ts";
 import type { CommandContext } from "../context.ts";
 import { reportError } from "../output/report-error.ts";
+import { jsonLine } from "../output/table.ts";
 
 interface SynthFlags {
+  /** @default false */
+  readonly json?: boolean;
   readonly hcl: boolean;
   /** Of HCL: write nothing; fail when what is there is not what would be written. */
   readonly check: boolean;
@@ -25,7 +28,7 @@ export async function synth(name: string | undefined, flags: SynthFlags, context
       // A project's own app may have stacks without a file; what is unwise in a file is told, as by `plan`.
       if (known.includes(environment)) tellFirstContact(openEnvironment(environment, context).environment, context);
       const directory = await prepareStack(root, environment, context);
-      context.stdout.write(`${relative(context.cwd, directory)}\n`);
+      writePlace(environment, directory, flags, context);
     } catch (error) {
       // One environment's fault is no reason to leave the others unwritten.
       reportError(error, context);
@@ -36,7 +39,7 @@ export async function synth(name: string | undefined, flags: SynthFlags, context
 /** Writes the HCL of an environment, or of all, to terraform/<environment>, or checks that it is as it would be written. */
 export async function synthHcl(
   name: string | undefined,
-  options: Pick<SynthFlags, "check">,
+  options: Pick<SynthFlags, "check" | "json">,
   context: CommandContext,
 ): Promise<void> {
   const root = projectRoot(context.cwd, context.env);
@@ -49,12 +52,22 @@ export async function synthHcl(
     const differing = await differences(folder, wanted);
     if (options.check) stale.push(...differing.map((file) => relative(root, join(folder, file))));
     else await update(folder, wanted, differing);
-    if (!options.check) context.stdout.write(`${relative(context.cwd, folder)}\n`);
+    if (!options.check) writePlace(environment, folder, options, context);
   }
   if (stale.length > 0)
     throw new TalosError("failed-precondition", `not as they would be written: ${stale.join(", ")}`, {
       hint: "Run talosmith synth --hcl and commit what it writes.",
     });
+}
+
+function writePlace(
+  environment: string,
+  folder: string,
+  { json = false }: Pick<SynthFlags, "json">,
+  context: CommandContext,
+): void {
+  const directory = relative(context.cwd, folder);
+  context.stdout.write(json ? jsonLine({ v: 1, environment, directory }) : `${directory}\n`);
 }
 
 async function render(

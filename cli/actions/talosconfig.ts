@@ -24,7 +24,7 @@ import { stringifyYaml } from "../../talos/yaml/index.ts";
 import { confirmed } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import type { TargetFlags } from "../machine/target-flags.ts";
-import { forEachTarget } from "../machine/targets.ts";
+import { endpointsOf, forEachTarget, talosContext } from "../machine/targets.ts";
 import { relativeTime } from "../output/relative-time.ts";
 import { jsonLine, jsonText } from "../output/table.ts";
 import { knownRoles } from "./gen.ts";
@@ -223,9 +223,8 @@ interface ConfigNewFlags extends TargetFlags {
 export async function configNew(file: string, flags: ConfigNewFlags, context: CommandContext): Promise<void> {
   const roles = knownRoles(flags.roles);
   const ttl = parseLifetime(flags.crtTtl);
-  const { config } = await openTalosconfig(flags, context);
-  const current = contextOf(config, flags.context);
-  const endpoints = flags.endpoints.length > 0 ? flags.endpoints : current.endpoints;
+  const current = await talosContext(flags, context);
+  const endpoints = endpointsOf(flags, current, context);
   const [node, ...more] = flags.nodes.length > 0 ? flags.nodes : (current.nodes ?? endpoints);
   if (flags.nodes.length > 1 || (flags.nodes.length === 0 && current.nodes !== undefined && more.length > 0)) {
     throw new TalosError("invalid-input", 'command "talosconfig" is not supported with multiple nodes', {

@@ -14,12 +14,12 @@ import type { CommandContext } from "../context.ts";
 
 export async function topology(
   name: string,
-  { format, live }: { format: TopologyFormat; live: boolean },
+  { format, json, live }: { format: TopologyFormat; json: boolean; live: boolean },
   context: CommandContext,
 ): Promise<void> {
   const planned = topologyOf(loadEnvironment(projectRoot(context.cwd, context.env), name));
   const shown = live ? withLiveState(planned, await seenMachines(name, context)) : planned;
-  context.stdout.write(renderTopology(shown, format));
+  context.stdout.write(renderTopology(shown, json ? "json" : format));
 }
 
 async function seenMachines(name: string, context: CommandContext): Promise<ReadonlyMap<string, SeenMachine>> {

@@ -9,6 +9,7 @@ import { packageVersion } from "../../workspace/package-root.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import type { CommandContext } from "../context.ts";
 import { hasBrowser, openInBrowser } from "../open-browser.ts";
+import { jsonLine } from "../output/table.ts";
 
 const interval = 3_000;
 
@@ -26,10 +27,11 @@ interface UiFlags extends Required<Pick<ServeOptions, "port" | "host" | "readOnl
   readonly allowUnencryptedRemote: boolean;
   /** Whether a browser is opened where there is one. */
   readonly open: boolean;
+  readonly json: boolean;
 }
 
 export async function ui(
-  { port, host, readOnly, allowUnencryptedRemote, open }: UiFlags,
+  { port, host, readOnly, allowUnencryptedRemote, open, json }: UiFlags,
   context: CommandContext,
 ): Promise<void> {
   if (!allowUnencryptedRemote && !isLoopback(host))
@@ -53,7 +55,7 @@ export async function ui(
     interval,
   });
   const address = `${running.address}#token=${token}`;
-  context.stdout.write(`${address}\n`);
+  context.stdout.write(json ? jsonLine({ v: 1, address }) : `${address}\n`);
   const opened =
     open && isLoopback(host) && hasBrowser(context)
       ? await openInBrowser(address, join(root, "generated"), context)

@@ -10,14 +10,14 @@ import {
   type VersionChange,
   type VersionField,
 } from "../../model/index.ts";
-import { saveTexts, withTexts } from "../../workspace/environment-file.ts";
+import { saveTexts, withSavedTexts } from "../../workspace/environment-file.ts";
 import { notDeployed, projectRoot } from "../../workspace/project.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, question } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { table } from "../output/table.ts";
-import { deployThrough, openManager } from "./change.ts";
+import { deployThrough, openExistingManager } from "./change.ts";
 import { showPlan } from "./plan.ts";
 
 export interface UpgradeFlags extends ApprovalFlags {
@@ -110,18 +110,21 @@ export async function applyEdit({ root, name, texts, flags, context }: Edit): Pr
   }
   const before = openWorkspace(name, context);
   await clearAbandonedState(before);
-  const manager = await openManager(before, {}, context);
+  const manager = await openExistingManager(before, context);
   if (manager.isNew) throw notDeployed(name, "there is nothing to change");
-  await withTexts(root, texts, async (keep) => {
+  await withSavedTexts(root, texts, async (keep) => {
     const workspace = openWorkspace(name, context, { existing: false });
-    if (!flags.dryRun) return deployThrough({ workspace, manager, flags, context, started, begun: keep });
+    if (!flags.dryRun) {
+      await deployThrough({ workspace, manager, flags, context, started, begun: keep });
+      return;
+    }
     await showPlan(workspace, manager, { kubernetes: true, raw: false, json: flags.json }, context);
     context.exit(0);
   });
 }
 
 /** What changes in the files, and what follows from it that was not asked for. */
-function consequences(root: string, field: VersionField, change: VersionChange): string[] {
+export function consequences(root: string, field: VersionField, change: VersionChange): string[] {
   const { before, after, file, texts, images } = change;
   if (texts.size === 0) return [`${file} has ${field} ${after.cluster[field]} already.`];
   const lines = [`${file}: ${field} ${before.cluster[field]} → ${after.cluster[field]}`];

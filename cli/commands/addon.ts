@@ -16,14 +16,14 @@ export function registerAddon(program: Command, context: CommandContext): void {
   environmentCommand(addon, "apply")
     .description("install and upgrade the add-ons in their order, each ready before the next")
     .argument("[addon]", "one add-on instead of all")
-    .action(async (name: string, which: string | undefined) => (await actions()).apply(name, which, context));
+    .option("--json", "print NDJSON, a line per add-on", false)
+    .action(runs(context, async () => (await actions()).apply));
   environmentCommand(addon, "rollback")
     .description("go back to an earlier revision of an add-on")
     .argument("<addon>", "its name")
     .argument("[revision]", "as in helm history; without it the one before", revision)
-    .action(async (name: string, which: string, to: number | undefined) =>
-      (await actions()).rollback(name, which, to, context),
-    );
+    .option("--json", "print JSON", false)
+    .action(runs(context, async () => (await actions()).rollback));
 }
 
 function revision(text: string): number {

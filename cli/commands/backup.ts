@@ -19,10 +19,12 @@ export function registerBackup(program: Command, context: CommandContext): void 
     .description("read a backup back from end to end; exit code 1 when it is not what was put there")
     .argument("[backup]", "its name, or latest", "latest")
     .option("--all", "every backup", false)
+    .option("--json", "print NDJSON, a line per backup", false)
     .action(runs(context, async () => (await actions()).verify));
   addApproval(environmentCommand(backup, "prune"))
     .description("remove the backups that no rule of backup.keep keeps, and what killed runs have left")
     .option("--dry-run", "only tell what would be removed", false)
+    .option("--json", "print JSON", false)
     .action(runs(context, async () => (await actions()).prune));
   environmentCommand(backup, "drill")
     .description("restore a backup into the simulator and compare what comes out")
@@ -31,5 +33,6 @@ export function registerBackup(program: Command, context: CommandContext): void 
     .action(runs(context, async () => (await actions()).drill));
   environmentCommand(backup, "run")
     .description("take and prune backups by backup.schedule until it is stopped; a changed file counts at once")
-    .action(async (name: string) => (await actions()).run(name, context));
+    .option("--json", "log as NDJSON on stdout", false)
+    .action(runs(context, async () => (await actions()).run));
 }

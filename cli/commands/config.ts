@@ -51,7 +51,12 @@ export function registerConfig(program: Command, context: CommandContext): void 
     environmentCommand(config, "migrate")
       .description("move an environment and its config patches to a newer config contract")
       .requiredOption("--to <contract>", "such as v1.14")
-      .option("--enable <default>", "switch on a new default; may be repeated, or a list with commas", collectNamed, [])
+      .option(
+        "--enable <default>",
+        "switch on a new default: kernel-args-from-image, secure-ephemeral, filesystem-trim, workload-isolation, anonymous-health; may be repeated, or a list with commas",
+        collectNamed,
+        [],
+      )
       .option("--dry-run", "only show what would change", false)
       .option("--json", "print the result as JSON", false),
   ).action(runs(context, async () => (await import("../actions/migrate-config.ts")).configMigrate));

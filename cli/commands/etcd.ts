@@ -2,27 +2,25 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { CommandContext } from "../context.ts";
 import { addTargetFlags } from "../machine/target-flags.ts";
-import { runs } from "./flags.ts";
+import { addJson, runs } from "./flags.ts";
 
 /** talosctl's `etcd` commands. Snapshots are `backup`'s. */
 export function registerEtcd(program: Command, context: CommandContext): void {
   const etcd = program.command("etcd").description("etcd of control planes, as talosctl etcd");
   const actions = () => import("../actions/etcd.ts");
-  addTargetFlags(etcd.command("members"))
+  addJson(addTargetFlags(etcd.command("members")))
     .description("list the members of etcd, as a control plane knows them")
-    .option("--json", "print JSON", false)
     .action(runs(context, async () => (await actions()).members));
-  addTargetFlags(etcd.command("status"))
+  addJson(addTargetFlags(etcd.command("status")))
     .description("show the member of a control plane: database, leader, raft, errors")
-    .option("--json", "print JSON", false)
     .action(runs(context, async () => (await actions()).etcdStatus));
-  addTargetFlags(etcd.command("forfeit-leadership"))
+  addJson(addTargetFlags(etcd.command("forfeit-leadership")))
     .description("transfer etcd leadership away from a control plane")
     .action(runs(context, async () => (await actions()).forfeitLeadership));
-  addTargetFlags(etcd.command("leave"))
+  addJson(addTargetFlags(etcd.command("leave")))
     .description("remove a control plane from etcd")
     .action(runs(context, async () => (await actions()).leave));
-  addTargetFlags(etcd.command("remove-member"))
+  addJson(addTargetFlags(etcd.command("remove-member")))
     .description("remove the member of a control plane that is lost; one that answers leaves with `etcd leave`")
     .argument("<member id>", "as `etcd members` shows it", parseMemberId)
     .action(runs(context, async () => (await actions()).removeMember));

@@ -55,6 +55,11 @@ function plainSwitch(command: Command, arg: string): readonly string[] {
   return command.options.some((known) => known.long === negation) ? [negation] : [];
 }
 
+/** Adds the switch by which a command prints for programs, with a `v` in each object. */
+export function addJson(command: Command, description = "print JSON"): Command {
+  return command.option("--json", description, false);
+}
+
 /** Adds the switch for machines on which Talos runs and Kubernetes does not, such as a container without its images. */
 export function addWithoutKubernetes(command: Command): Command {
   return command.option("--no-kubernetes", "only Talos and etcd: do not wait for Kubernetes, where it cannot run");

@@ -37,6 +37,7 @@ export function registerTopology(program: Command, context: CommandContext): voi
     .addOption(
       new Option("--format <format>", "form of the picture").choices(["svg", "mermaid", "json"]).default("svg"),
     )
+    .option("--json", "the same as --format json", false)
     .option("--live", "ask the machines and show their state; without it the file alone is drawn", false)
     .action(runs(context, async () => (await import("../actions/topology.ts")).topology));
 }
@@ -55,6 +56,7 @@ export function registerSupport(program: Command, context: CommandContext): void
     .description("gather versions, checks, states, configs and logs into one archive, every secret replaced")
     .option("-O, --output <file>", "where to write it (default: support-<environment>.zip)")
     .option("-f, --force", "replace a file that is there", false)
+    .option("--json", "print JSON", false)
     .action(runs(context, async () => (await import("../actions/support.ts")).support));
 }
 

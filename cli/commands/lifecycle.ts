@@ -14,7 +14,9 @@ import {
 
 /** Adds what every command takes that changes a cluster through its manager. */
 function addChange(command: Command): Command {
-  return addApproval(addWithoutKubernetes(command)).option("--json", "report progress as NDJSON on stdout", false);
+  return addApproval(addWithoutKubernetes(command))
+    .option("--json", "report progress as NDJSON on stdout", false)
+    .option("--merge-kubeconfig", "add the cluster to your own kubeconfig and make it the current context", false);
 }
 
 export function registerDeploy(program: Command, context: CommandContext): void {

@@ -2,7 +2,7 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import type { CommandContext } from "../context.ts";
 import { addTargetFlags } from "../machine/target-flags.ts";
-import { addApproval, addSwitch, collectNamed, runs } from "./flags.ts";
+import { addApproval, addJson, addSwitch, collectNamed, runs } from "./flags.ts";
 
 /** Single steps on single machines, with talosctl's names and flags, under the cluster's lock. */
 export function registerMachine(program: Command, context: CommandContext): void {
@@ -17,14 +17,17 @@ export function registerMachine(program: Command, context: CommandContext): void
         .default("auto"),
     )
     .option("--dry-run", "only tell what would change", false)
+    .option("--json", "print NDJSON, a line per machine", false)
     .action(runs(context, async () => (await actions()).apply));
-  addTargetFlags(program.command("bootstrap"))
+  addJson(addTargetFlags(program.command("bootstrap")))
     .description("start etcd on one control plane, once in a cluster's life")
     .action(runs(context, async () => (await actions()).bootstrap));
-  addTargetFlags(program.command("reboot"))
+  addJson(addTargetFlags(program.command("reboot")), "print NDJSON, a line per machine")
     .description("reboot a machine")
     .action(runs(context, async () => (await actions()).reboot));
-  const resetCommand = addApproval(addTargetFlags(program.command("reset")))
+  const resetCommand = addApproval(
+    addJson(addTargetFlags(program.command("reset")), "print NDJSON, a line per machine"),
+  )
     .description("wipe a machine")
     .option("--reboot", "reboot after the wipe instead of powering off", false)
     .option("--system-labels-to-wipe <labels>", "wipe only these partitions, such as EPHEMERAL", collectNamed, [])

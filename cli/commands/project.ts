@@ -4,6 +4,7 @@ import { Argument, type Command, InvalidArgumentError, Option } from "commander"
 import type { ClientFileFlags } from "../actions/write-client-file.ts";
 import { completionScripts, type Shell, shells } from "../completion/scripts.ts";
 import type { CommandContext } from "../context.ts";
+import { report } from "../output/report.ts";
 import { collect, collectList, environmentCommand, runs } from "./flags.ts";
 
 export function registerInit(program: Command, context: CommandContext): void {
@@ -27,6 +28,7 @@ export function registerInit(program: Command, context: CommandContext): void {
     .option("--zone <zone>", "aws: DNS zone for the name of the API")
     .option("--control-plane-addresses <addresses>", "metal: addresses of the control planes, with commas")
     .option("--worker-addresses <addresses>", "metal: addresses of the workers, with commas")
+    .option("--json", "print JSON", false)
     .action(runs(context, async () => (await import("../actions/init.ts")).init));
 }
 
@@ -63,12 +65,13 @@ export function registerProvider(program: Command, context: CommandContext): voi
     .command("install")
     .description("put the provider where `terraform init` and `tofu init` find it from any directory")
     .option("--dir <directory>", "another plugin directory than ~/.terraform.d/plugins")
-    .action(async ({ dir }: { dir?: string }) => {
+    .option("--json", "print JSON", false)
+    .action(async ({ dir, json }: { dir?: string; json: boolean }) => {
       const { installProviderForUser } = await import("../../provider/package.ts");
       const target = dir === undefined ? undefined : resolve(context.cwd, dir);
       const { plugins, version, hash } = await installProviderForUser(target);
-      context.stderr.write(`Provider ${version} is in ${plugins}.\n`);
-      context.stdout.write(`${hash}\n`);
+      report(context, { json }, { version, plugins, hash }, `Provider ${version} is in ${plugins}.`);
+      if (!json) context.stdout.write(`${hash}\n`);
     });
 }
 
@@ -88,6 +91,7 @@ export function registerUi(program: Command, context: CommandContext): void {
       "--no-open",
       "do not open a browser; none is opened in CI, without a terminal, or over SSH without a display",
     )
+    .option("--json", "print the address as JSON", false)
     .action(runs(context, async () => (await import("../actions/ui.ts")).ui));
 }
 
@@ -138,6 +142,7 @@ export function registerAdopt(program: Command, context: CommandContext): void {
     )
     .option("--sops", "encrypt it with the sops program", false)
     .option("--dry-run", "print the environment's file and write nothing", false)
+    .option("--json", "print JSON", false)
     .action(runs(context, async () => (await import("../actions/adopt.ts")).adopt));
 }
 
@@ -152,5 +157,6 @@ export function registerSynth(program: Command, context: CommandContext): void {
         .default(false)
         .implies({ hcl: true }),
     )
+    .option("--json", "print NDJSON, a line per environment", false)
     .action(runs(context, async () => (await import("../actions/synth.ts")).synth));
 }

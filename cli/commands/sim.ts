@@ -15,22 +15,26 @@ export function registerSim(program: Command, context: CommandContext): void {
   sim
     .command("up")
     .description("start the simulator again where it was ended; its machines go on from disk")
-    .action(async () => (await actions()).up(context));
+    .option("--json", "print JSON", false)
+    .action(runs(context, async () => (await actions()).up));
   sim
     .command("down")
     .description("end the simulator; its machines stay on disk, and the next command starts them again")
     .option("--all", "also remove every machine, whichever environment it belongs to", false)
+    .option("--json", "print JSON", false)
     .action(runs(context, async () => (await actions()).down));
   sim
     .command("power")
     .description("cut or restore the power of a machine")
     .argument("<machine>", "name of the machine")
     .argument("<state>", "on or off")
-    .action(async (machine: string, state: string) => (await actions()).power(machine, state, context));
+    .option("--json", "print JSON", false)
+    .action(runs(context, async () => (await actions()).power));
   sim
     .command("fault")
     .description("give a machine a fault, or clear its faults")
     .argument("<machine>", "name of the machine")
     .argument("[fault]", 'such as refuse, or as JSON: {"kind":"delay","milliseconds":500,"times":3}; none clears')
-    .action(async (machine: string, fault: string | undefined) => (await actions()).fault(machine, fault, context));
+    .option("--json", "print JSON", false)
+    .action(runs(context, async () => (await actions()).fault));
 }

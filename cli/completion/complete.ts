@@ -44,8 +44,10 @@ export async function complete(program: Command, words: readonly string[], looku
   if (current.startsWith("-")) return offer(optionsOf(command), current);
   const children = given.length === 0 ? childrenOf(command) : [];
   const argument = command.registeredArguments[given.length] ?? lastVariadic(command);
-  if (argument === undefined || children.length > 0) return offer(children, current);
-  return argumentValues(argument, current, given, lookup);
+  if (argument === undefined) return offer(children, current);
+  const values = await argumentValues(argument, current, given, lookup);
+  if (children.length === 0 || values.kind === "files") return values;
+  return offer([...children, ...values.words], current);
 }
 
 /** Where the words before lead: the command, the arguments it has, and an option that still wants its value. */

@@ -15,20 +15,24 @@ export interface TargetFlags {
   readonly certFingerprint: readonly string[];
 }
 
-export interface ApplyFlags extends TargetFlags {
+/** Of a command that reports what it did to each machine. */
+export interface ReportedFlags extends TargetFlags {
+  readonly json: boolean;
+}
+
+export interface ApplyFlags extends ReportedFlags {
   readonly file: string;
   readonly mode: "auto" | "no-reboot" | "reboot" | "staged" | "try";
   readonly dryRun: boolean;
 }
 
-export interface ResetFlags extends TargetFlags, ApprovalFlags {
+export interface ResetFlags extends ReportedFlags, ApprovalFlags {
   readonly graceful: boolean;
   readonly reboot: boolean;
   readonly systemLabelsToWipe: readonly string[];
 }
 
-export interface GetFlags extends TargetFlags {
-  readonly json: boolean;
+export interface GetFlags extends ReportedFlags {
   readonly namespace?: string;
   readonly output: "table" | "yaml" | "json";
   readonly watch: boolean;
@@ -41,9 +45,8 @@ export function addTalosconfigFlags(command: Command): Command {
     .option("--context <name>", "context of the talosconfig to use instead of the current one");
 }
 
-export interface LogFlags extends TargetFlags {
+export interface LogFlags extends ReportedFlags {
   readonly follow: boolean;
-  readonly json: boolean;
 }
 
 /** Adds -e, -n, --endpoints, --talosconfig and --context; with `maintenance` also --insecure and --cert-fingerprint. */

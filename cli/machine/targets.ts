@@ -108,7 +108,8 @@ export async function requireOneNode(command: string, flags: TargetFlags, contex
 const chosenIn = (flags: TargetFlags, context: CommandContext): ChosenCluster =>
   chosenCluster(flags.environment, environmentsHere(context));
 
-function endpointsOf(flags: TargetFlags, talos: TalosContext, context: CommandContext): readonly string[] {
+/** The control planes that a command connects to. */
+export function endpointsOf(flags: TargetFlags, talos: TalosContext, context: CommandContext): readonly string[] {
   const chosen = [...flags.endpoints, ...chosenIn(flags, context).endpoints];
   return chosen.length > 0 ? chosen : talos.endpoints;
 }
@@ -153,7 +154,8 @@ async function configuredTargets(flags: TargetFlags, context: CommandContext): P
   });
 }
 
-async function talosContext(flags: TargetFlags, context: CommandContext): Promise<Access> {
+/** The context of the talosconfig that a command uses. Throws where it has no client certificate. */
+export async function talosContext(flags: TargetFlags, context: CommandContext): Promise<Access> {
   const { environment } = chosenIn(flags, context);
   const [path, config] =
     environment === undefined || flags.talosconfig !== undefined

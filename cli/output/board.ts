@@ -46,15 +46,18 @@ export class Board {
   }
 
   note({ type, message, machine, step, steps = [] }: ToldEvent, now: number): void {
-    if (type === "warning") return;
+    // Nothing goes on because machines were observed.
+    if (type === "warning" || type === "observed") return;
     for (const { id, machine: of } of steps) this.#plan(id, of, now);
     if (type === "planned") return;
     const row = machine === undefined ? this.#cluster : this.#rowOf(machine, now);
     if (type === "step-started" && step !== undefined) this.#plan(step.id, machine, now);
     if (type === "step-finished" && step !== undefined) this.#finish(step.id, row);
-    const isDone = type === "healthy" || (type === "step-finished" && row.open.size === 0 && row !== this.#cluster);
-    row.state = type === "step-failed" ? "failed" : isDone ? "done" : "active";
-    const text = isDone && type !== "healthy" ? "done" : oneLine(message);
+    const isDone = type === "healthy" || (type === "step-finished" && this.#isIdle(row));
+    // Between two of its steps a machine waits for its turn.
+    const rests = type === "step-finished" && row !== this.#cluster && !isDone;
+    row.state = type === "step-failed" ? "failed" : isDone ? "done" : rests ? "pending" : "active";
+    const text = isDone && row !== this.#cluster ? "done" : rests ? "" : oneLine(message).replace(elapsedWords, "");
     if (row.text !== text) row.since = now;
     row.text = text;
   }
@@ -100,6 +103,11 @@ export class Board {
     row.open.delete(id);
   }
 
+  /** The cluster's row counts for all. */
+  #isIdle(row: Row): boolean {
+    return row === this.#cluster ? this.#finished.size === this.#known.size : row.open.size === 0;
+  }
+
   #rowOf(machine: string, now: number): Row {
     const row = this.#rows.get(machine) ?? newRow(machine, now);
     this.#rows.set(machine, row);
@@ -124,6 +132,9 @@ function summaryOf(rows: readonly Row[]): string {
   });
   return `${rows.length} more: ${counts.filter((text) => text !== undefined).join(", ")}`;
 }
+
+/** The engine says how long it has waited; rows count that by themselves. */
+export const elapsedWords = / \(\d+ (?:s|min)\)$/;
 
 /** A moment is not worth a number. */
 function elapsed({ since }: Row, now: number): string {

@@ -3,7 +3,7 @@ import type { ToldEvent } from "../../engine/index.ts";
 import { given } from "../../talos/given.ts";
 import { oneLine } from "../../talos/plain-text.ts";
 import type { CommandContext } from "../context.ts";
-import { Board } from "./board.ts";
+import { Board, elapsedWords } from "./board.ts";
 import { jsonLine } from "./table.ts";
 
 export interface ProgressOptions {
@@ -49,8 +49,10 @@ const marks: Readonly<Partial<Record<ToldEvent["type"], string>>> = {
   healthy: "✓",
 };
 
-function about({ machine, message }: Pick<ToldEvent, "machine" | "message">): string {
-  return oneLine(machine === undefined || message.includes(machine) ? message : `${machine}: ${message}`);
+/** Steps name their machine themselves; what is waited for may name it among other things. */
+function about({ type, machine, message }: ToldEvent): string {
+  const isNamed = type === "waiting" ? message.startsWith(`${machine}:`) : message.includes(machine ?? "");
+  return oneLine(machine === undefined || isNamed ? message : `${machine}: ${message}`);
 }
 
 /** Milliseconds without a line, after which a log shows that the work goes on. */
@@ -76,8 +78,9 @@ export class PlainView {
     const mark = marks[event.type];
     if (mark === undefined) return;
     const line = `${mark} ${about(event)}`;
-    if (event.type === "waiting" && this.#shown.get(event.machine) === line) return;
-    this.#shown.set(event.machine, line);
+    const reason = line.replace(elapsedWords, "");
+    if (event.type === "waiting" && this.#shown.get(event.machine) === reason) return;
+    this.#shown.set(event.machine, reason);
     this.#write(line);
   }
 

@@ -110,8 +110,9 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     this.imageFactory = props.airGap?.factory;
     this.#version = props.talosVersion === undefined ? defaultTalosVersion : TalosVersion.parse(props.talosVersion);
     this.talosVersion = this.#version.toString();
-    this.configContract = contractOf(props).toString();
-    const { unknown } = this.#version;
+    const contract = contractOf(props);
+    this.configContract = contract.toString();
+    const unknown = this.#version.unknownWith(contract);
     if (unknown !== undefined)
       Annotations.of(this).addWarning(
         `talosVersion is ${this.talosVersion}, newer than this talosmith knows. ${unknown}`,

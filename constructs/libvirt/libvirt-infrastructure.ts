@@ -2,7 +2,14 @@
 import { posix } from "node:path";
 import { Construct } from "constructs";
 import { type NoCloudTemplates, renderNoCloud } from "../../cloud-init/index.ts";
-import { Cidr, gatewayOf, type LibvirtNetwork, nameserversOf, placeMachine } from "../../model/index.ts";
+import {
+  Cidr,
+  gatewayOf,
+  type LibvirtNetwork,
+  nameserversOf,
+  placeMachine,
+  usualMacPrefix,
+} from "../../model/index.ts";
 import { endpointAt } from "../../talos/endpoint-at.ts";
 import { given } from "../../talos/given.ts";
 import { type Architecture, assetUrl, chosenSchematic, schematicId } from "../../talos/image/index.ts";
@@ -59,6 +66,8 @@ export interface LibvirtNetworkProps {
   readonly workerOffset?: number;
   /** Address that the control planes share; the cluster's endpoint is on it. @default - none */
   readonly vip?: string | undefined;
+  /** First half of the machines' MAC addresses. @default 52:54:00 */
+  readonly macPrefix?: string;
 }
 
 /** The KVM host, and what its virtual machines have in common. */
@@ -111,6 +120,7 @@ const usualNetwork = {
   cidr: "10.0.0.0/24",
   controlPlaneOffset: 70,
   workerOffset: 80,
+  macPrefix: usualMacPrefix,
 } as const;
 
 const debianFirmware = {

@@ -10,6 +10,7 @@ import { type Addon, addonHash } from "./addon.ts";
 import { flag, type Helm } from "./helm.ts";
 import { type Release, type ReleaseId, Releases } from "./release.ts";
 import { aloneOn } from "./release-lock.ts";
+import { namingStuckPods } from "./stuck-pods.ts";
 
 export interface AddonOptions {
   readonly helm: Helm;
@@ -77,7 +78,10 @@ async function applyAlone(
   await withChartFiles(
     addon,
     options.helm,
-    ({ args, secrets }) => releases.run(["upgrade", addon.name, ...args, ...flags], addon, secrets),
+    ({ args, secrets }) =>
+      namingStuckPods(addon, options.kubeconfig, () =>
+        releases.run(["upgrade", addon.name, ...args, ...flags], addon, secrets),
+      ),
     options.signal,
   );
   const now = await releases.find(addon);

@@ -31,7 +31,9 @@ async function movePods(step: Step, context: StepContext): Promise<void> {
   } catch (error) {
     const ours = TalosError.from(error);
     const { stuckPods } = context.policy;
-    if (ours.code !== "deadline-exceeded" || stuckPods === "fail") throw ours;
+    // A pod that no eviction will ever move is not worth the wait.
+    const isStuck = ours.code === "deadline-exceeded" || ours.code === "failed-precondition";
+    if (!isStuck || stuckPods === "fail") throw ours;
     const obstacle = leaves ? undefined : await outageObstacle(step.machine, context);
     if (obstacle !== undefined) throw ours;
     context.emit({ type: "warning", message: `${ours.message}; ${words[stuckPods]}`, machine: step.machine, step });

@@ -4,7 +4,7 @@ import { applyConfig, installConfig, reboot, writeMeta } from "./change.ts";
 import { cordon, drain, uncordon } from "./drain.ts";
 import { gate, pause } from "./gate.ts";
 import { bootstrapEtcd, joinEtcd, joinKubernetes, restoreEtcd, wipeEtcd } from "./join.ts";
-import { awaitComponents, pullImages, syncManifests, upgradeKubernetes } from "./kubernetes.ts";
+import { awaitComponents, pullImages, restartWorkloads, syncManifests, upgradeKubernetes } from "./kubernetes.ts";
 import { deleteNode, forfeitLeadership, removeEtcdMember, reset } from "./leave.ts";
 import type { StepContext } from "./step-context.ts";
 import { upgradeTalos } from "./talos.ts";
@@ -23,6 +23,7 @@ const executors: Executors = {
   "pull-installer": pullImages,
   "pull-images": pullImages,
   "sync-manifests": syncManifests,
+  "restart-workloads": restartWorkloads,
   drain,
   cordon,
   uncordon,

@@ -71,13 +71,17 @@ export async function kubernetesReason(machine: string, context: StepContext): P
   if (observed.kind === "unreachable") return awaitedApi(observed.reason);
   const { node } = observed;
   if (inService(context.desired, node)) return undefined;
-  return node !== undefined ? "waiting for the node to become ready" : "waiting for the node to register";
+  return node === undefined ? "waiting for the node to register" : notReadyYet(node);
 }
 
 /** An API server that does not listen yet is what is waited for; anything else is worth a word. */
 function awaitedApi(reason: string): string {
   const words = "waiting for the Kubernetes API";
   return reason.endsWith("the connection was refused") ? words : `${words}: ${reason}`;
+}
+
+export function notReadyYet({ reason }: KubernetesNode): string {
+  return `waiting for the node to become ready${reason === undefined ? "" : `: ${reason}`}`;
 }
 
 /** Waits for a condition of a machine that has its config; until it has, that is what is missing. */

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { createHash } from "node:crypto";
+import { TalosError } from "../../talos/errors.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import { undefinedIf } from "../failures.ts";
-import type { ManifestChange, ManifestObject, WorkloadKind } from "../machines.ts";
+import type { ManifestChange, ManifestObject, Workload, WorkloadKind } from "../machines.ts";
 import { componentImages, componentVersions, withComponentImages } from "../plan/component-images.ts";
+import { deadNodes } from "../plan/stray-nodes.ts";
 import type { KubernetesComponent, Step, StepOf, WantedImage } from "../step.ts";
-import { describe, untilConfigured } from "./join.ts";
+import { describe, notReadyYet, untilConfigured } from "./join.ts";
 import type { StepContext } from "./step-context.ts";
 import { attempt } from "./wait.ts";
 
@@ -68,13 +71,14 @@ async function componentReason(
     const found = await context.machines.kubernetes.component(component, machine, context.signal);
     if (found === undefined) return `the pod of ${component} is not there`;
     if (found.version !== version) return `${component} still runs ${found.version}`;
-    return found.ready ? undefined : `waiting for ${component} ${version} to become ready`;
+    if (found.ready) return undefined;
+    return `waiting for ${component} ${version} to become ready${found.reason === undefined ? "" : `: ${found.reason}`}`;
   }
   const observed = await context.observeNode(machine);
   if (observed.kind === "unreachable") return `the Kubernetes API does not answer: ${observed.reason}`;
   const { node } = observed;
   if (node?.kubeletVersion !== `v${version}`) return `its kubelet still is ${node?.kubeletVersion ?? "not there"}`;
-  return node.ready || !context.desired.nodesBecomeReady ? undefined : "waiting for the node to become ready";
+  return node.ready || !context.desired.nodesBecomeReady ? undefined : notReadyYet(node);
 }
 
 /** The cluster's own objects, then their rollout: done when every pod of them is new and ready. */
@@ -90,24 +94,82 @@ export async function syncManifests(step: StepOf<"sync-manifests">, context: Ste
       for (const change of await kubernetes.syncManifests(objects, options)) tell(change, step, context);
     });
   });
-  const workloads = objects.flatMap(workloadOf);
+  await awaitRollout(step, objects.flatMap(workloadOf), context);
+}
+
+/** Until every pod of the workloads is of the newest template and ready; those on nodes that are dead do not count. */
+async function awaitRollout(step: Step, workloads: readonly Workload[], context: StepContext): Promise<void> {
+  const { kubernetes } = context.machines;
+  let last = { reason: "", since: context.timing.elapsed() };
   await context.until(step, async () => {
+    const without = deadNodes(context.desired, await context.observeKubernetes());
     for (const { kind, name } of workloads) {
-      const status = await kubernetes.workload(kind, name, context.signal);
+      const status = await kubernetes.workload(kind, name, { without, signal: context.signal });
       // Without a network only what uses the host's can run; the rest waits for whoever brings one.
       if (status === undefined || (kind === "deployments" && !context.desired.nodesBecomeReady)) continue;
-      if (status.updated < status.wanted) return `${name}: ${status.updated} of ${status.wanted} pods are new`;
+      if (status.updated < status.wanted) {
+        const reason = `${name}: ${status.updated} of ${status.wanted} pods are new`;
+        const now = context.timing.elapsed();
+        if (reason !== last.reason) last = { reason, since: now };
+        if (without.length > 0 && now - last.since >= longestStandstill) throw heldUp(reason, without);
+        return without.length === 0 ? reason : `${reason}; ${without.join(", ")}: not ready and not in the file`;
+      }
       if (status.ready < status.wanted) return `${name}: ${status.ready} of ${status.wanted} pods are ready`;
     }
     return undefined;
   });
 }
 
+/** Milliseconds. */
+const longestStandstill = 2 * 60_000;
+
+/** Kubernetes replaces so many pods of a daemon set at a time, and those of dead nodes count as being replaced for ever. */
+function heldUp(reason: string, nodes: readonly string[]): TalosError {
+  return new TalosError(
+    "failed-precondition",
+    `${reason}, held up by Kubernetes nodes that are not ready and not in the file: ${nodes.join(", ")}`,
+    { hint: `If their machines are gone: kubectl delete node ${nodes.join(" ")}. Then run the same command again.` },
+  );
+}
+
+/**
+ * Talos's own workloads, when new pods trust the new CA of Kubernetes: those that run keep the CAs they have read. What
+ * others run is named: only its owner knows when it may be restarted.
+ */
+export async function restartWorkloads(step: StepOf<"restart-workloads">, context: StepContext): Promise<void> {
+  const { kubernetes } = context.machines;
+  const ca = step.ca.trim();
+  await context.until(step, async () =>
+    (await kubernetes.rootCas(context.signal)).includes(ca) ? undefined : "Kubernetes has not published the new CA yet",
+  );
+  const objects = await context.machines.bootstrapManifests(context.target(step.machine), context.signal);
+  const workloads = objects.flatMap(workloadOf);
+  const mark = createHash("sha256").update(ca).digest("hex").slice(0, 16);
+  for (const workload of workloads)
+    await context.untilDone(step, () => kubernetes.restartWorkload(workload, mark, context.signal));
+  await awaitRollout(step, workloads, context);
+  await nameOldClients(step, workloads, context);
+}
+
+async function nameOldClients(step: Step, workloads: readonly Workload[], context: StepContext): Promise<void> {
+  const own = new Set(workloads.map(({ kind, name }) => `${kinds[kind]} kube-system/${name}`));
+  const clients = await context.machines.kubernetes.clientPods(context.signal);
+  const restarted = clients.filter(({ owner }) => own.has(owner)).map(({ since }) => since);
+  const [first = new Date(context.timing.now()).toISOString()] = restarted.sort();
+  const old = clients.filter(({ owner, since }) => !own.has(owner) && since < first);
+  if (old.length === 0) return;
+  const named = old.map(({ owner, pods }) => `${owner} (${pods} ${pods === 1 ? "pod" : "pods"})`);
+  const message = `pods that started before the new CA of Kubernetes lose its API if they use it, until they are restarted: ${named.join(", ")}`;
+  context.emit({ type: "warning", message, step });
+}
+
+const kinds: Readonly<Record<WorkloadKind, string>> = { daemonsets: "DaemonSet", deployments: "Deployment" };
+
 function tell({ action, subject }: ManifestChange, step: Step, context: StepContext): void {
   context.emit({ type: "waiting", message: `${action} ${subject}`, machine: step.machine, step });
 }
 
-function workloadOf({ kind, metadata }: ManifestObject): { readonly kind: WorkloadKind; readonly name: string }[] {
+function workloadOf({ kind, metadata }: ManifestObject): readonly Workload[] {
   const { name, namespace } = metadata as { name?: unknown; namespace?: unknown };
   if (typeof name !== "string" || namespace !== "kube-system") return [];
   if (kind === "DaemonSet") return [{ kind: "daemonsets", name }];

@@ -14,7 +14,7 @@ import type { Step } from "../step.ts";
 import type { GateCheck } from "./gate-check.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import type { Timeouts, Timing } from "./timing.ts";
-import { type WaitOptions, waitUntil } from "./wait.ts";
+import { type WaitOptions, waitUntil, withElapsed } from "./wait.ts";
 
 export interface EngineContext {
   readonly desired: DesiredCluster;
@@ -103,7 +103,7 @@ export class StepContext {
     if (this.#unreachable.has(machine)) return this.#unreachable.get(machine);
     try {
       const errors = await this.machines.serviceErrors(this.target(machine), this.signal);
-      return errors.length === 0 ? undefined : errors.map((error) => `service ${error}`).join("; ");
+      return errors.length === 0 ? undefined : errors.join("; ");
     } catch (error) {
       // The wait has a reason of its own; a machine that cannot be asked adds nothing to it.
       const { code } = TalosError.from(error);
@@ -137,7 +137,8 @@ export class StepContext {
       timeout: step.kind === "drain" ? this.policy.drainTimeout : this.timeouts.step,
       what: step.sentence,
       machine: step.machine,
-      onWaiting: (reason) => this.emit({ type: "waiting", message: reason, machine: step.machine, step }),
+      onWaiting: (reason, waited) =>
+        this.emit({ type: "waiting", message: withElapsed(reason, waited), machine: step.machine, step }),
       explain: () => this.#obstaclesOf(step),
       ...options,
     });
@@ -154,7 +155,8 @@ export class StepContext {
   /** Waits for a condition of the run between two steps. */
   waitFor(what: string, timeout: number, check: () => Promise<string | undefined>): Promise<void> {
     const { timing, signal, silence } = this;
-    const onWaiting = (message: string) => this.emit({ type: "waiting", message });
+    const onWaiting = (reason: string, waited: number) =>
+      this.emit({ type: "waiting", message: withElapsed(reason, waited) });
     return waitUntil(check, { timing, signal, timeout, what, silence, onWaiting });
   }
 

@@ -13,8 +13,8 @@ export interface WaitOptions {
   readonly machine?: string;
   /** Milliseconds between two looks at most. @default 1000 */
   readonly longestPause?: number;
-  /** Told when the reason changes and at least every five seconds. */
-  readonly onWaiting?: (reason: string) => void;
+  /** Told when the reason changes and at least every five seconds, with the milliseconds since the wait began. */
+  readonly onWaiting?: (reason: string, waited: number) => void;
   /** More about what takes long, added to the reason: asked with each sign of life after the first five seconds, and for the error. */
   readonly explain?: () => Promise<string | undefined>;
   /** Who has been asked and has not answered, for a look that takes long. */
@@ -41,7 +41,7 @@ export async function waitUntil(check: () => Promise<string | undefined>, option
     told === undefined || told.reason !== reason || timing.elapsed() - told.at >= heartbeat;
   const tell = (reason: string, whole = reason) => {
     if (!isDue(reason)) return;
-    onWaiting?.(whole);
+    onWaiting?.(whole, timing.elapsed() - begun);
     told = { reason, at: timing.elapsed() };
   };
   for (;;) {
@@ -112,6 +112,11 @@ export async function attempt(action: () => Promise<unknown>): Promise<string | 
     if (ours.code === "unimplemented" && ours.message.includes("machine type is not set")) return ours.message;
     throw ours;
   }
+}
+
+/** What is waited for, and for how long once that is worth a word: `etcd is starting (12 s)`. */
+export function withElapsed(reason: string, waited: number): string {
+  return waited < heartbeat ? reason : `${reason} (${describeDuration(waited)})`;
 }
 
 export function describeDuration(milliseconds: number): string {

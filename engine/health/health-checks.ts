@@ -4,6 +4,9 @@ import type { DesiredCluster, DesiredMachine } from "../desired.ts";
 import type { Kubernetes, MachineHealth } from "../machines.ts";
 import type { KubernetesNode, ObservedCluster } from "../observed.ts";
 import { configured } from "../plan/quorum.ts";
+import { deadNodes } from "../plan/stray-nodes.ts";
+import { staticPodComponents } from "../step.ts";
+import { componentFault } from "./unready.ts";
 
 /** What one round of checks looks at; everything is asked at most once per round. */
 export interface HealthView {
@@ -34,7 +37,7 @@ const mebibyte = 1024n * 1024n;
 const smallestMemory = { controlplane: 1698n * mebibyte, worker: 874n * mebibyte };
 const smallestDisk = 6n * 1024n * mebibyte;
 
-/** The checks of `talosctl health`, in its order. */
+/** The checks of `talosctl health`, in its order, with one more. */
 export const healthChecks: readonly HealthCheck[] = [
   { name: "etcd to be healthy", level: "api", run: serviceHealthy("etcd") },
   { name: "etcd members to be consistent across nodes", level: "api", run: consistentMembers },
@@ -66,6 +69,7 @@ export const healthChecks: readonly HealthCheck[] = [
     run: withNetwork(everyNode((node) => (node?.ready ? undefined : "is not ready"))),
   },
   { name: "kube-proxy to report ready", kubernetes: true, run: workloadReady("daemonsets", "kube-proxy") },
+  { name: "kube-proxy to follow the Kubernetes API", kubernetes: true, run: proxyFollows },
   { name: "coredns to report ready", kubernetes: true, run: withNetwork(workloadReady("deployments", "coredns")) },
   { name: "all k8s nodes to report schedulable", kubernetes: true, run: schedulable },
 ];
@@ -203,13 +207,11 @@ async function schedulable(view: HealthView): Promise<Verdict> {
 }
 
 async function componentsReady(view: HealthView, signal?: AbortSignal): Promise<Verdict> {
-  const components = ["kube-apiserver", "kube-controller-manager", "kube-scheduler"] as const;
   const found = await Promise.all(
     controlPlanes(view).flatMap(({ name }) =>
-      components.map(async (component) => {
-        const state = await view.kubernetes.component(component, name, signal);
-        if (state === undefined) return [`${name}: the pod of ${component} is not there`];
-        return state.ready ? [] : [`${name}: ${component} is not ready`];
+      staticPodComponents.map(async (component) => {
+        const reason = componentFault(component, await view.kubernetes.component(component, name, signal));
+        return reason === undefined ? [] : [`${name}: ${reason}`];
       }),
     ),
   );
@@ -218,10 +220,16 @@ async function componentsReady(view: HealthView, signal?: AbortSignal): Promise<
 
 function workloadReady(kind: "daemonsets" | "deployments", name: string): Check {
   return async (view, signal) => {
-    const status = await view.kubernetes.workload(kind, name, signal);
+    const without = deadNodes(view.desired, (await view.observed()).kubernetes);
+    const status = await view.kubernetes.workload(kind, name, { without, signal });
     if (status === undefined) return skip;
     return status.ready >= status.wanted ? ok : wrong([`${status.ready} of ${status.wanted} pods are ready`]);
   };
+}
+
+/** Not among the checks of talosctl: a kube-proxy without a way to the API stays ready, and new Services get no rules. */
+async function proxyFollows({ kubernetes }: HealthView, signal?: AbortSignal): Promise<Verdict> {
+  return wrong(await kubernetes.proxyFaults(signal));
 }
 
 /** Without a network plugin nothing of this can come true, and it is not ours to install one. */

@@ -4,7 +4,7 @@ import { oneLine } from "../../talos/plain-text.ts";
 import type { DesiredMachine } from "../desired.ts";
 import { type ClusterAccess, withContext } from "../engine.ts";
 import type { StepContext } from "../execute/step-context.ts";
-import { waitUntil } from "../execute/wait.ts";
+import { waitUntil, withElapsed } from "../execute/wait.ts";
 import type { MachineHealth } from "../machines.ts";
 import type { ObservedCluster } from "../observed.ts";
 import { defaultPolicy, type Policy } from "../policy.ts";
@@ -99,9 +99,9 @@ async function waitFor(
       timeout: Math.max(0, deadline - context.timing.elapsed()),
       what: name,
       silence: context.silence,
-      onWaiting: (reason) => {
+      onWaiting: (reason, waited) => {
         last = reason;
-        tell({ name, state: "waiting", reason });
+        tell({ name, state: "waiting", reason: withElapsed(reason, waited) });
       },
     });
     return undefined;

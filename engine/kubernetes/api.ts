@@ -116,20 +116,29 @@ function send(
 }
 
 const codes: Readonly<Record<number, TalosErrorCode>> = {
-  400: "invalid-input",
   401: "permission-denied",
   403: "permission-denied",
   404: "not-found",
+  408: "unavailable",
   409: "conflict",
-  422: "invalid-input",
+  410: "unavailable",
   429: "conflict",
 };
+
+/** Answers with code 500 that stay the same however often one asks. */
+const lasting = /field not declared in schema|failed to create typed|more than one PodDisruptionBudget/;
+
+function codeOf(status: number, message: string): TalosErrorCode {
+  const known = codes[status];
+  if (known !== undefined) return known;
+  return status < 500 || lasting.test(message) ? "invalid-input" : "unavailable";
+}
 
 function statusError(status: number, text: string, what: string): TalosError {
   const answer = parse(text);
   const message =
     typeof answer === "object" && answer !== null && "message" in answer ? String(answer.message) : text.slice(0, 200);
-  return new TalosError(codes[status] ?? "unavailable", `Kubernetes: ${what}: ${status} ${message}`);
+  return new TalosError(codeOf(status, message), `Kubernetes: ${what}: ${status} ${message}`);
 }
 
 function parse(text: string): unknown {

@@ -23,7 +23,7 @@ export async function drainNode(
   const obstacles = await Promise.all(pods.map((pod) => sendAway(api, pod, how, signal)));
   const blocked = obstacles.filter((obstacle) => obstacle !== undefined);
   if (pods.length === 0) return undefined;
-  return blocked[0] ?? `${pods.length} ${pods.length === 1 ? "pod is" : "pods are"} on the way out`;
+  return blocked[0] ?? `waiting for ${pods.length} ${pods.length === 1 ? "pod" : "pods"} to terminate`;
 }
 
 /** A person's cordon, or its end: our mark has no part in the one and goes with the other. */
@@ -54,6 +54,8 @@ function mustGo(pod: Pod): boolean {
 
 const namespaceEnds = /is forbidden: unable to create new content in namespace \S+ because it is being terminated/;
 
+const severalBudgets = /more than one PodDisruptionBudget/;
+
 async function sendAway(
   api: KubernetesApi,
   pod: Pod,
@@ -72,6 +74,15 @@ async function sendAway(
     const ours = TalosError.from(error);
     if (ours.code === "not-found") return undefined;
     if (ours.code === "conflict") return `a disruption budget keeps pod ${namespace}/${name}`;
+    if (severalBudgets.test(ours.message)) {
+      throw new TalosError(
+        "failed-precondition",
+        `pod ${namespace}/${name} has more than one disruption budget, and Kubernetes evicts no such pod`,
+        {
+          hint: `Let one budget select it: kubectl -n ${namespace} get pdb. rollout.stuckPods decides what else is done.`,
+        },
+      );
+    }
     // In a namespace that is being deleted evictions are forbidden until the pod itself is.
     if (namespaceEnds.test(ours.message)) return `pod ${namespace}/${name} goes with its namespace`;
     throw ours;

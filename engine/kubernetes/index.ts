@@ -4,3 +4,4 @@ export { type InCluster, inClusterAccess } from "./in-cluster.ts";
 export { keptSecret } from "./kept-objects.ts";
 export { kubernetesOver } from "./kubernetes.ts";
 export { kubernetesLease, type Lease, type LeaseRecord } from "./lease-record.ts";
+export { stuckPodsIn } from "./stuck-pods.ts";

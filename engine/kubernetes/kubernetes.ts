@@ -5,21 +5,15 @@ import { systemTiming, type Timing } from "../execute/timing.ts";
 import { undefinedIf, unreachable } from "../failures.ts";
 import type { Kubernetes } from "../machines.ts";
 import { isCertificateFault, type KubernetesAccess, type KubernetesApi, kubernetesApi } from "./api.ts";
+import { clientPods, proxyFaults, restartWorkload, rootCas } from "./ca-clients.ts";
+import { componentOn, componentsIn } from "./components.ts";
 import { drainNode, setSchedulable, uncordonNode } from "./drain.ts";
 import { apisGoneWith } from "./gone-apis.ts";
 import { changeOwnership, readOwnership } from "./kept-objects.ts";
 import { deleteLease, readLease, releaseLease, takeLease } from "./lease.ts";
 import { syncManifests } from "./manifests.ts";
-import {
-  isReady,
-  nodePath,
-  readNode,
-  readNodes,
-  readPod,
-  readWorkload,
-  readWorkloadVersion,
-  versionOf,
-} from "./objects.ts";
+import { nodePath, readNode, readNodes, readWorkloadVersion } from "./objects.ts";
+import { workloadStatus } from "./workloads.ts";
 
 /** The engine's view of a cluster's Kubernetes API. `endpoint` is the address that users will have. */
 export function kubernetesOver(
@@ -31,11 +25,12 @@ export function kubernetesOver(
   return {
     async observe(signal) {
       try {
-        const [nodes, proxyVersion] = await Promise.all([
+        const [nodes, proxyVersion, components] = await Promise.all([
           api.call("/api/v1/nodes", { signal }),
           proxyVersionIn(api, signal),
+          componentsIn(api, signal),
         ]);
-        return { kind: "reachable", nodes: readNodes(nodes), ...given({ proxyVersion }) };
+        return { kind: "reachable", nodes: readNodes(nodes), components, ...given({ proxyVersion }) };
       } catch (error) {
         return unreachable(error);
       }
@@ -61,17 +56,12 @@ export function kubernetesOver(
     drain: (node, how, signal) => drainNode(api, node, how, signal),
     setSchedulable: (node, schedulable, signal) => setSchedulable(api, node, schedulable, signal),
     uncordon: (node, signal) => uncordonNode(api, node, signal),
-    async component(component, node, signal) {
-      const path = `/api/v1/namespaces/kube-system/pods/${encodeURIComponent(`${component}-${node}`)}`;
-      const pod = await api.call(path, { signal }).then(readPod, undefinedIf("not-found"));
-      if (pod === undefined) return undefined;
-      const image = pod.spec.containers.find(({ name }) => name === component)?.image ?? "";
-      return { version: versionOf(image) ?? "", ready: isReady(pod) };
-    },
-    workload(kind, name, signal) {
-      const path = `/apis/apps/v1/namespaces/kube-system/${kind}/${encodeURIComponent(name)}`;
-      return api.call(path, { signal }).then(readWorkload, undefinedIf("not-found"));
-    },
+    component: (component, node, signal) => componentOn(api, component, node, signal),
+    workload: (kind, name, options) => workloadStatus(api, kind, name, options),
+    rootCas: (signal) => rootCas(api, signal),
+    restartWorkload: (workload, mark, signal) => restartWorkload(api, workload, mark, signal),
+    clientPods: (signal) => clientPods(api, signal),
+    proxyFaults: (signal) => proxyFaults(api, signal),
     apisGoneWith: (version, signal) => apisGoneWith(api, version, signal),
     syncManifests: (objects, { inventory, signal }) => syncManifests(api, objects, inventory, signal),
     takeLease: (holder, signal, watching) => takeLease(api, holder, timing, { signal, watching }),

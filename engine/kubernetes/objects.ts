@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
+import { oneLine } from "../../talos/plain-text.ts";
 import type { WorkloadStatus } from "../machines.ts";
 import type { KubernetesNode } from "../observed.ts";
 
 /** Our mark on a cordon, so that we lift ours and nobody else's. */
 export const cordonMark = "talosmith.internal/cordoned";
 
-const condition = z.object({ type: z.string(), status: z.string() });
+const condition = z.object({ type: z.string(), status: z.string(), message: z.string().default("") });
 
 const metadata = z.object({
   name: z.string(),
   namespace: z.string().default(""),
   annotations: z.record(z.string(), z.string()).default({}),
   labels: z.record(z.string(), z.string()).default({}),
+  creationTimestamp: z.string().default(""),
   deletionTimestamp: z.string().optional(),
-  ownerReferences: z.array(z.object({ kind: z.string(), controller: z.boolean().default(false) })).default([]),
+  ownerReferences: z
+    .array(z.object({ kind: z.string(), name: z.string().default(""), controller: z.boolean().default(false) }))
+    .default([]),
 });
 
 const nodeSchema = z.object({
@@ -28,12 +33,27 @@ const nodeSchema = z.object({
   }),
 });
 
+const containerStatus = z.object({
+  state: z
+    .object({ waiting: z.object({ reason: z.string().default(""), message: z.string().default("") }).optional() })
+    .default({}),
+});
+
 const podSchema = z.object({
   metadata,
-  spec: z.object({ containers: z.array(z.object({ name: z.string(), image: z.string().default("") })).default([]) }),
+  spec: z.object({
+    nodeName: z.string().default(""),
+    volumes: z.array(z.object({ name: z.string() })).default([]),
+    containers: z.array(z.object({ name: z.string(), image: z.string().default("") })).default([]),
+  }),
   status: z
-    .object({ phase: z.string().default(""), conditions: z.array(condition).default([]) })
-    .default({ phase: "", conditions: [] }),
+    .object({
+      phase: z.string().default(""),
+      conditions: z.array(condition).default([]),
+      initContainerStatuses: z.array(containerStatus).default([]),
+      containerStatuses: z.array(containerStatus).default([]),
+    })
+    .default({ phase: "", conditions: [], initContainerStatuses: [], containerStatuses: [] }),
 });
 
 const workloadSchema = z.object({
@@ -42,6 +62,7 @@ const workloadSchema = z.object({
     .object({
       replicas: z.number().optional(),
       template: z.object({ spec: podSchema.shape.spec }).optional(),
+      selector: z.object({ matchLabels: z.record(z.string(), z.string()).default({}) }).optional(),
     })
     .default({}),
   status: z
@@ -88,10 +109,29 @@ export function readWorkload(answer: unknown): WorkloadStatus {
   };
 }
 
+/** The labels of a workload's pods, as a selector. */
+export function readSelector(answer: unknown): string {
+  const labels = read(workloadSchema, answer, "a workload").spec.selector?.matchLabels ?? {};
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(",");
+}
+
 /** The version in the image of a workload's container of that name, without v. */
 export function readWorkloadVersion(answer: unknown, container: string): string | undefined {
   const { spec } = read(workloadSchema, answer, "a workload");
   return versionOf(spec.template?.spec.containers.find(({ name }) => name === container)?.image ?? "");
+}
+
+/** Why a container of the pod does not run, in the kubelet's words; undefined where none waits. */
+export function waitingReason({ status }: Pod): string | undefined {
+  const all = [...status.initContainerStatuses, ...status.containerStatuses].flatMap(
+    ({ state }) => state.waiting ?? [],
+  );
+  // Others only wait for the one that has a reason.
+  const waiting = all.find(({ message }) => message !== "") ?? all[0];
+  if (waiting === undefined) return undefined;
+  return oneLine([waiting.reason, waiting.message].filter((text) => text !== "").join(": "));
 }
 
 /** The version that an image's tag names, without v; undefined for a tag that is none, as others' builds may have. */
@@ -106,9 +146,12 @@ export function isReady(object: {
 }
 
 function toNode(node: z.infer<typeof nodeSchema>): KubernetesNode {
+  const ready = isReady(node);
+  const reason = node.status.conditions.find(({ type, message }) => type === "Ready" && message !== "")?.message;
   return {
     name: node.metadata.name,
-    ready: isReady(node),
+    ready,
+    ...given({ reason: ready ? undefined : reason && oneLine(reason) }),
     unschedulable: node.spec.unschedulable,
     cordonedByUs: cordonMark in node.metadata.annotations,
     controlPlane: "node-role.kubernetes.io/control-plane" in node.metadata.labels,

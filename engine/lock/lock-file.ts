@@ -48,9 +48,16 @@ export async function removeLock(file: string): Promise<void> {
   if (held !== undefined && !(await holderLives(file, held))) await discard(file, held);
 }
 
-/** Runs the work with the file in hand. Another process's is an error at once; that of a dead one is taken over. */
-export async function holding<T>(file: string, work: () => Promise<T>): Promise<T> {
-  const text = await take(file);
+/**
+ * Runs the work with the file in hand. Another process's is an error at once, with `other` as what that one is; that of a
+ * dead one is taken over.
+ */
+export async function holding<T>(
+  file: string,
+  work: () => Promise<T>,
+  other = "another run works on this cluster",
+): Promise<T> {
+  const text = await take(file, other);
   const beat = setInterval(() => void renew(file, text), heartbeat).unref();
   try {
     return await work();
@@ -61,23 +68,23 @@ export async function holding<T>(file: string, work: () => Promise<T>): Promise<
 }
 
 /** Returns what the file says. */
-async function take(file: string): Promise<string> {
+async function take(file: string, other: string): Promise<string> {
   for (let attempt = 0; attempt < 20; attempt++) {
     const text = await create(file);
     if (text !== undefined) return text;
     const held = await readLock(file);
     if (held === undefined) continue;
-    if (await holderLives(file, held)) throw await taken(held);
+    if (await holderLives(file, held)) throw await taken(held, other);
     await discard(file, held);
   }
   throw new ClusterTaken(`the lock ${file} changes hands all the time`, { hint: "Try again." });
 }
 
-async function taken(held: HeldLock): Promise<ClusterTaken> {
+async function taken(held: HeldLock, other: string): Promise<ClusterTaken> {
   const here = await sees(held);
   const place = here ? "" : ` on ${held.host ?? "another computer"}, whose processes are not seen from here`;
   const rest = here ? "" : " One that died there gives the lock free after a minute.";
-  return new ClusterTaken(`another run works on this cluster: process ${held.pid}${place}, since ${held.since}`, {
+  return new ClusterTaken(`${other}: process ${held.pid}${place}, since ${held.since}`, {
     hint: `Wait until it has ended, or stop it; then run this again.${rest}`,
   });
 }

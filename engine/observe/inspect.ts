@@ -7,7 +7,7 @@ import {
   type ServiceState,
   type TalosClient,
 } from "../../talos/api/index.ts";
-import { MachineConfig, observedRules } from "../../talos/config/index.ts";
+import { MachineConfig, machineFacts, observedRules } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { oneLine } from "../../talos/plain-text.ts";
@@ -115,21 +115,33 @@ export async function configuredState(
     schematicOf(machine.installImage ?? "") === undefined ? undefined : schematicState(client, options),
     machine.meta === undefined ? undefined : client.metaValues(options).catch(unlessUnreachable),
   ]);
+  const active = config === undefined ? undefined : new MachineConfig(config, "active config", observedRules);
+  const sharedAddress = machine.role === "worker" ? undefined : await sharedAddressOf(client, active, options);
   return {
     kind: "configured",
     stage: status.stage,
     ready: status.ready,
     unmet: status.unmet,
     talosVersion: version.tag,
-    ...given({
-      schematic,
-      config: config === undefined ? undefined : new MachineConfig(config, "active config", observedRules),
-    }),
+    ...given({ schematic, config: active, sharedAddress }),
     // In a container the kernel's boot id is the host's; when the machine's own state began tells its boots apart too.
     bootId: `${bootId?.toString().trim() ?? ""}/${status.bootMark}`,
     inContainer: version.platform === "container",
     ...given({ etcd, meta }),
   };
+}
+
+/** Most configs share none: only of those that may, the whole is read and the machine asked. */
+async function sharedAddressOf(
+  client: TalosClient,
+  config: MachineConfig | undefined,
+  options: Asking,
+): Promise<string | undefined> {
+  if (config === undefined || config.problem !== undefined || !/\bvip:|Layer2VIPConfig/.test(config.text))
+    return undefined;
+  const held = await client.addresses(options).catch(unlessUnreachable);
+  const hosts = new Set(held?.map((address) => address.split("/")[0]));
+  return machineFacts(config).virtualIps.find((address) => hosts.has(address));
 }
 
 /** Empty for a plain system; undefined when the machine does not tell. */

@@ -15,6 +15,15 @@ export function serviceErrors(services: readonly ServiceState[]): readonly strin
   return services.flatMap((service) => named(service, onItsWay.has(service.state) ? service.events.at(-1) : undefined));
 }
 
+/** The same, with volumes that have failed before them: services wait for those in vain. */
+export function machineErrors(
+  services: readonly ServiceState[],
+  volumes: ReadonlyMap<string, string>,
+): readonly string[] {
+  const failed = [...volumes].map(([name, error]) => `volume ${name}: ${oneLine(error)}`);
+  return [...failed, ...serviceErrors(services).map((error) => `service ${error}`)];
+}
+
 type Event = ServiceState["events"][number];
 
 function named({ id }: ServiceState, event: Event | undefined): readonly string[] {

@@ -12,7 +12,7 @@ import type { MachineState } from "../observed.ts";
 import { untrusted } from "../plan/first-contact.ts";
 import { kubernetesCredentials, talosCredentials } from "./credentials.ts";
 import { inspectMachine, inspectThrough, machineHealth } from "./inspect.ts";
-import { serviceErrors } from "./service-errors.ts";
+import { machineErrors } from "./service-errors.ts";
 import { connectControlPlanes } from "./through-control-planes.ts";
 
 /** Where a cluster's machines and its Kubernetes answer. */
@@ -161,7 +161,13 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
     bootstrapManifests: (machine, signal) => clientOf(machine).bootstrapManifests(call(signal)),
     health: (machine, signal) => machineHealth(machine, clientOf(machine), signal),
     async serviceErrors(machine, signal) {
-      return serviceErrors(await clientOf(machine).serviceList({ deadline: 2000, ...call(signal) }));
+      const client = clientOf(machine);
+      const options = { deadline: 2000, ...call(signal) };
+      const [services, volumes] = await Promise.all([
+        client.serviceList(options),
+        client.volumeErrors(options).catch(undefinedIf("unimplemented")),
+      ]);
+      return machineErrors(services, volumes ?? new Map());
     },
     kubeconfig: (machine, signal) => clientOf(machine).kubeconfig(call(signal)),
     close() {

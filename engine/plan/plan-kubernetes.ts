@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import type { DesiredCluster, DesiredMachine } from "../desired.ts";
 import type { ObservedCluster } from "../observed.ts";
 import type { Policy } from "../policy.ts";
-import type { KubernetesComponent, WantedImage } from "../step.ts";
+import { type KubernetesComponent, staticPodComponents, type WantedImage } from "../step.ts";
 import { componentImages, componentVersions, kubernetesComponents, wantsProxy } from "./component-images.ts";
 import { type ComponentUpgrade, machineWork, mayChange } from "./machine-work.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { planGate, planPause, splitCanaries } from "./plan-caution.ts";
 import { planWorkers, workerLanes } from "./plan-rollout.ts";
-import { configured } from "./quorum.ts";
+import { configured, heldAddress, holderLast } from "./quorum.ts";
 
 /**
  * As `talosctl upgrade-k8s`: all images first; then component by component over all control planes, API servers first;
@@ -36,7 +37,7 @@ export function planKubernetesUpgrade(
     if (images.length > 0) builder.add({ kind: "pull-images", machine: machine.name, images }, opened);
   }
   builder.closePhase();
-  planComponents(builder, desired, policy, pending);
+  planComponents(builder, desired, observed, policy, pending);
   builder.closePhase();
   const source = desired.machines.find(
     ({ name, role }) => role === "controlplane" && configured(observed.machines.get(name)) !== undefined,
@@ -72,11 +73,7 @@ function planComponentWaits(
   builder.closePhase();
 }
 
-const staticPods: ReadonlySet<KubernetesComponent> = new Set([
-  "kube-apiserver",
-  "kube-controller-manager",
-  "kube-scheduler",
-]);
+const staticPods: ReadonlySet<KubernetesComponent> = new Set(staticPodComponents);
 
 function isEarlier(component: KubernetesComponent, other: KubernetesComponent): boolean {
   return kubernetesComponents.indexOf(component) < kubernetesComponents.indexOf(other);
@@ -85,17 +82,26 @@ function isEarlier(component: KubernetesComponent, other: KubernetesComponent): 
 function planComponents(
   builder: PlanBuilder,
   desired: DesiredCluster,
+  observed: ObservedCluster,
   policy: Policy,
   pending: ReadonlyMap<string, readonly ComponentUpgrade[]>,
 ): void {
   let previous: readonly string[] = [];
+  const sharedBy = ({ name }: DesiredMachine, { component }: ComponentUpgrade) =>
+    component === "kube-apiserver" ? heldAddress(desired, observed, name) : undefined;
   const add = (machine: DesiredMachine, upgrade: ComponentUpgrade, after: readonly string[]): string =>
     builder.add(
-      { kind: "upgrade-kubernetes", machine: machine.name, ...upgrade },
+      {
+        kind: "upgrade-kubernetes",
+        machine: machine.name,
+        ...upgrade,
+        ...given({ sharedAddress: sharedBy(machine, upgrade) }),
+      },
       planGate(builder, policy, machine.name, upgrade.component, after),
     );
+  const planes = desired.machines.filter(({ role }) => role === "controlplane");
   for (const component of kubernetesComponents) {
-    for (const machine of desired.machines.filter(({ role }) => role === "controlplane")) {
+    for (const machine of holderLast(planes, observed, (plane) => plane)) {
       const upgrade = pending.get(machine.name)?.find((candidate) => candidate.component === component);
       if (upgrade !== undefined) previous = [add(machine, upgrade, previous)];
     }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import type { DesiredCluster, DesiredMachine } from "../desired.ts";
 import type { ObservedCluster } from "../observed.ts";
 import { type Policy, unavailableLimit } from "../policy.ts";
 import { isSettled, type MachineWork, machineWork } from "./machine-work.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { planGate, planPause, splitCanaries } from "./plan-caution.ts";
-import { configured, nodeOf } from "./quorum.ts";
+import { configured, heldAddress, holderLast, nodeOf } from "./quorum.ts";
 
 interface Change {
   readonly machine: DesiredMachine;
@@ -37,17 +38,22 @@ export function planRollout(
     ...some.filter(({ machine }) => machine.role === "controlplane"),
     ...some.filter(({ machine }) => machine.role === "worker"),
   ];
-  const ailing = [...changes.filter(({ settled }) => !settled), ...changes.filter(({ settled }) => settled)];
+  const settled = changes.filter((change) => change.settled);
+  const ailing = [
+    ...changes.filter((change) => !change.settled),
+    ...holderLast(settled, observed, ({ machine }) => machine),
+  ];
   const { canaries, rest } = splitCanaries(controlPlanesFirst(ailing), policy);
-  const add = (change: Change, after: readonly string[]) => planChange(builder, change, observed, policy, after);
+  const add = (change: Change, after: readonly string[]) =>
+    planChange(builder, change, desired, observed, policy, after);
   const overAll = (some: readonly Change[], after: readonly string[]): readonly string[] => {
     let previous = after;
     for (const change of some) if (change.machine.role === "controlplane") previous = [add(change, previous)];
     const workers = some.filter(({ machine }) => machine.role === "worker");
     return planWorkers(workers, workerLanes(desired, policy), previous, add);
   };
-  const names = canaries.map(({ machine }) => machine.name);
-  overAll(rest, planPause(builder, desired, policy, "machines", names, overAll(canaries, [])));
+  const first = canaries.map(({ machine }) => machine.name);
+  overAll(rest, planPause(builder, desired, policy, "machines", first, overAll(canaries, [])));
 }
 
 /** How many workers may be worked on side by side. */
@@ -80,6 +86,7 @@ export function planWorkers<T>(
 function planChange(
   builder: PlanBuilder,
   { machine, work, disruptive, begun }: Change,
+  desired: DesiredCluster,
   observed: ObservedCluster,
   policy: Policy,
   after: readonly string[],
@@ -91,17 +98,19 @@ function planChange(
   };
   const node = nodeOf(observed, name);
   const drained = disruptive && node !== undefined;
+  const shared = given({ sharedAddress: heldAddress(desired, observed, name) });
   // While it can still do its work: an image that is missing costs nobody anything then.
   if (work.talos !== undefined) {
     then(builder.add({ kind: "pull-installer", machine: name, image: machine.installImage }, last));
   }
   if (drained) then(builder.add({ kind: "drain", machine: name }, last));
   if (work.talos !== undefined) {
-    then(builder.add({ kind: "upgrade-talos", machine: name, ...work.talos, image: machine.installImage }, last));
+    const image = machine.installImage;
+    then(builder.add({ kind: "upgrade-talos", machine: name, ...work.talos, image, ...shared }, last));
   }
   if (work.config !== undefined) {
     const effect = work.config.reboot ? "reboot" : "no-reboot";
-    then(builder.add({ kind: "apply-config", machine: name, effect }, last));
+    then(builder.add({ kind: "apply-config", machine: name, effect, ...(work.config.reboot ? shared : {}) }, last));
   }
   if (role === "controlplane") then(builder.add({ kind: "join-etcd", machine: name }, last));
   if (policy.kubernetes) then(builder.add({ kind: "join-kubernetes", machine: name }, last));

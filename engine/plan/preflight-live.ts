@@ -8,6 +8,7 @@ import type { ObservedCluster } from "../observed.ts";
 import type { Step } from "../step.ts";
 import { machineWork } from "./machine-work.ts";
 import { configured } from "./quorum.ts";
+import { strayNodes } from "./stray-nodes.ts";
 
 /** From here on certificates and tokens of one machine are refused by another. */
 const tolerated = 60_000;
@@ -63,10 +64,8 @@ export async function returnedFindings(
   context: StepContext,
   { kubernetes }: ObservedCluster,
 ): Promise<readonly Finding[]> {
-  const listed = new Set([...context.desired.machines, ...context.desired.leaving].map(({ name }) => name));
-  const others = kubernetes.kind === "reachable" ? kubernetes.nodes.filter(({ name }) => !listed.has(name)) : [];
   const findings = await Promise.all(
-    others.map(async ({ name }): Promise<Finding[]> => {
+    strayNodes(context.desired, kubernetes).map(async ({ name }): Promise<Finding[]> => {
       if (!(await context.hasFinished({ id: `delete-node/${name}` }))) return [];
       return [
         {

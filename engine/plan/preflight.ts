@@ -5,10 +5,11 @@ import { given } from "../../talos/given.ts";
 import { KubernetesVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { DesiredCluster, DesiredMachine } from "../desired.ts";
 import type { Finding } from "../events.ts";
-import type { MachineState, ObservedCluster } from "../observed.ts";
+import type { ConfiguredMachine, MachineState, ObservedCluster } from "../observed.ts";
 import { componentVersions } from "./component-images.ts";
 import { configFindings } from "./config-findings.ts";
 import { bootstrapObstacle, mayInstall, untrusted } from "./first-contact.ts";
+import { imageFindings } from "./image-findings.ts";
 import { immutableFindings, overlapFindings } from "./immutable.ts";
 import { endpointFindings, removalFindings } from "./kubernetes-findings.ts";
 import { machineWork } from "./machine-work.ts";
@@ -23,6 +24,7 @@ import {
   survivesRemoval,
   withoutMember,
 } from "./quorum.ts";
+import { deadNodeFindings } from "./stray-nodes.ts";
 
 /** Everything that can be known to go wrong before anything has been changed. Pure. */
 export function preflight(desired: DesiredCluster, observed: ObservedCluster): readonly Finding[] {
@@ -36,12 +38,14 @@ export function preflight(desired: DesiredCluster, observed: ObservedCluster): r
     ...immutableFindings(desired, observed),
     ...overlapFindings(desired, observed),
     ...(isSupported ? configFindings(desired, observed) : []),
+    ...imageFindings(desired, observed),
     ...desired.machines.flatMap((machine) => {
       const state = observed.machines.get(machine.name)?.state;
       return state === undefined ? [] : machineFindings(desired, machine, state);
     }),
     ...preflightLeave(desired, observed),
     ...rebootFindings(desired, observed),
+    ...deadNodeFindings(desired, observed),
   ];
 }
 
@@ -128,6 +132,20 @@ function machineFindings(desired: DesiredCluster, machine: DesiredMachine, state
       machine.name,
     );
   }
+  return pathFindings(desired, machine, state);
+}
+
+/** Machines that run what no upgrade leads away from, such as a newer minor version: no step would say so. */
+export function versionConflicts(desired: DesiredCluster, observed: ObservedCluster): readonly Finding[] {
+  return desired.machines.flatMap((machine) => {
+    const state = configured(observed.machines.get(machine.name));
+    return state === undefined || state.config?.problem !== undefined ? [] : pathFindings(desired, machine, state);
+  });
+}
+
+/** Whether there is a way from the versions that run to the desired ones. */
+function pathFindings(desired: DesiredCluster, machine: DesiredMachine, state: ConfiguredMachine): Finding[] {
+  const active = state.config?.text === machine.config.text ? undefined : state.config;
   return [
     ...talosFindings(desired, machine, state.talosVersion),
     ...(active === undefined ? [] : kubernetesFindings(desired, machine, active)),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type EngineOptions, withContext } from "../engine.ts";
 import type { Finding } from "../events.ts";
+import { type Unready, unreadyParts } from "../health/unready.ts";
 import { readOwnership, refuseKnownOwner } from "../lock/ownership.ts";
 import type { ObservedCluster } from "../observed.ts";
 import type { Step } from "../step.ts";
@@ -14,6 +15,8 @@ export interface Preview {
   readonly steps: readonly Step[];
   /** What an apply would refuse or warn about before the first step. */
   readonly findings: readonly Finding[];
+  /** What does not work of what is there, as `unreadyParts` finds it. */
+  readonly unready: readonly Unready[];
 }
 
 /** Errors that an apply would stop at now. Machines that were not observed are left out: they may answer by then. */
@@ -32,7 +35,8 @@ export async function previewCluster(options: EngineOptions): Promise<Preview> {
     await refuseKnownOwner(context, observed.kubernetes, options.claim);
     const { desired, policy } = context;
     const findings = [...preflight(desired, observed), ...(await returnedFindings(context, observed))];
-    return { observed, steps: plan(desired, observed, policy), findings };
+    const unready = unreadyParts(desired, observed, policy);
+    return { observed, steps: plan(desired, observed, policy), findings, unready };
   });
 }
 

@@ -67,6 +67,29 @@ export function withoutMember(view: EtcdView, id: string): EtcdView {
   };
 }
 
+/**
+ * Control planes in the order in which they are changed. The one that answers for the shared address comes last: while it
+ * is down nobody is reached there, so everything else should have proved itself by then.
+ */
+export function holderLast<T>(
+  planes: readonly T[],
+  observed: ObservedCluster,
+  machineOf: (plane: T) => { readonly name: string },
+): readonly T[] {
+  const holds = (plane: T) => configured(observed.machines.get(machineOf(plane).name))?.sharedAddress !== undefined;
+  return [...planes.filter((plane) => !holds(plane)), ...planes.filter(holds)];
+}
+
+/** The shared address that a machine answers for; undefined where it is the only control plane. */
+export function heldAddress(
+  { machines }: { readonly machines: readonly { readonly role: string }[] },
+  observed: ObservedCluster,
+  name: string,
+): string | undefined {
+  if (machines.filter(({ role }) => role === "controlplane").length === 1) return undefined;
+  return configured(observed.machines.get(name))?.sharedAddress;
+}
+
 export function configured(machine: ObservedMachine | undefined): ConfiguredMachine | undefined {
   return machine?.state.kind === "configured" ? machine.state : undefined;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 export { patchesBetween } from "./config-difference.ts";
+export { differingSecrets } from "./differing-secrets.ts";
 export { type Additions, environmentData, type MachinePatches } from "./environment-data.ts";
 export { fromOperator } from "./from-operator.ts";
 export { fromProviderState } from "./from-provider-state.ts";
@@ -7,4 +8,4 @@ export { fromTalhelper, fromTalosctl, type TalosctlFiles } from "./from-talosctl
 export { type AdoptedMachine, readMachines } from "./live.ts";
 export { operatorFields } from "./operator-fields.ts";
 export type { AdoptSource, SourceFile } from "./source.ts";
-export { type SplitPatches, splitSecrets } from "./split-secrets.ts";
+export { splitSecrets } from "./split-secrets.ts";

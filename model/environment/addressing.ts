@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { createHash } from "node:crypto";
 import { dockerDefaults } from "../schema/index.ts";
 import { Cidr } from "./cidr.ts";
 import { type Environment, type MachinePlan, machinesOf, type Role } from "./environment.ts";
@@ -8,7 +9,8 @@ type NetworkSection = LibvirtEnvironment["infrastructure"]["network"];
 export type LibvirtNetwork = Omit<NetworkSection, "nameservers"> & {
   readonly nameservers?: Readonly<NetworkSection["nameservers"]>;
 };
-type Network = Pick<LibvirtNetwork, "cidr" | "controlPlaneOffset" | "workerOffset" | "gateway" | "nameservers">;
+type Network = Pick<LibvirtNetwork, "cidr" | "controlPlaneOffset" | "workerOffset" | "gateway" | "nameservers"> &
+  Partial<Pick<LibvirtNetwork, "macPrefix">>;
 
 /** Where a machine is in its network. */
 export interface Place {
@@ -65,12 +67,24 @@ export function knownAddresses(environment: Environment): ReadonlyMap<string, st
   );
 }
 
+/** The first half of MAC addresses in files that set none. */
+export const usualMacPrefix = "52:54:00";
+
+/**
+ * A first half of MAC addresses for a new environment, so that two on one bridge differ. 52 marks addresses that no
+ * manufacturer gives out.
+ */
+export function macPrefixFor(name: string): string {
+  const [first = "", second = ""] = createHash("sha256").update(name).digest("hex").match(/../g) ?? [];
+  return `52:${first}:${second}`;
+}
+
 /** 52:54:00:c1:00:01 and on for control planes, 52:54:00:c2:00:01 and on for workers, in the order of addresses. */
 function macOf(role: Role, offset: number, network: Network): string {
   const [group, base] = role === "controlplane" ? ["c1", network.controlPlaneOffset] : ["c2", network.workerOffset];
   const number = (offset - base + 1 + 0x10000) % 0x10000;
   const hex = number.toString(16).padStart(4, "0");
-  return `52:54:00:${group}:${hex.slice(0, 2)}:${hex.slice(2)}`;
+  return `${network.macPrefix ?? usualMacPrefix}:${group}:${hex.slice(0, 2)}:${hex.slice(2)}`;
 }
 
 /** The gateway of the machines' network: as given, else its first host. */

@@ -50,6 +50,26 @@ export function editValue(text: string, file: string, path: ValuePath, value: st
   return splice(text, start, start, `${key}: ${value}${newline}${" ".repeat(before.length)}`);
 }
 
+/**
+ * The same without one of the values of a section; a comment behind it goes along. A text that does not have it stays as
+ * it is, also where it is the section's only value.
+ */
+export function removeValue(text: string, file: string, path: ValuePath): string {
+  parseYamlDocument(text, file);
+  const root = parseDocument(text, { keepSourceTokens: true }).contents;
+  const map = path.slice(0, -1).reduce<unknown>(innerOf, root);
+  const key = String(path[path.length - 1]);
+  const index = isMap(map) ? map.items.findIndex((item) => isScalar(item.key) && item.key.value === key) : -1;
+  if (!isMap(map) || index < 0 || map.items.length === 1) return text;
+  const [found, next, last] = [map.items[index], map.items[index + 1], map.items[index - 1]];
+  if (!isScalar(found?.value)) return text;
+  if (map.flow && next !== undefined) return splice(text, startOf(found.key), startOf(next.key), "");
+  if (map.flow) return splice(text, endOf(last?.value), endOf(found.value), "");
+  const start = text.lastIndexOf("\n", startOf(found.key) - 1) + 1;
+  const end = text.indexOf("\n", endOf(found.value));
+  return splice(text, start, end < 0 ? text.length : end + 1, "");
+}
+
 /** Undefined also below an anchor: what is changed there would change in other places, too. */
 function innerOf(node: unknown, step: string | number): unknown {
   if (isSeq(node) && typeof step === "number") return node.items[step];

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { Kind } from "../schema/index.ts";
+import { macPrefixFor } from "./addressing.ts";
 import { EnvironmentError } from "./fault.ts";
 import { environmentFile, parseEnvironment } from "./parse-environment.ts";
 import { YamlSource } from "./yaml-source.ts";
 
 /** What a first environment file is made from; few things, because everything else has a default. */
 export interface FirstEnvironment {
+  /** libvirt: what its MAC addresses are derived from. @default empty */
+  readonly name?: string;
   readonly kind: Kind;
   readonly controlPlanes: number;
   readonly workers: number;
@@ -157,17 +161,17 @@ const trustedNetwork: Partial<Record<Kind, readonly string[]>> = {
   ],
 };
 
-function infrastructure({ kind, uri, cidr, vip, region, adminCidrs, zone }: FirstEnvironment): string {
+function infrastructure({ name = "", kind, uri, cidr, vip, region, adminCidrs, zone }: FirstEnvironment): string {
   const lines = [`kind: ${kind}`];
   const trust = trustedNetwork[kind];
   if (trust !== undefined) lines.push(...trust.map((line) => `# ${line}`), "trustOnFirstUse: true");
   if (kind === "libvirt") {
     if (uri !== undefined) lines.push(`uri: ${JSON.stringify(uri)}`);
-    if (cidr !== undefined || vip) {
-      lines.push("network:");
-      if (cidr !== undefined) lines.push(`  cidr: ${JSON.stringify(cidr)}`);
-      if (vip) lines.push(`  vip: ${JSON.stringify(vip)}`);
-    }
+    lines.push("network:");
+    if (cidr !== undefined) lines.push(`  cidr: ${JSON.stringify(cidr)}`);
+    if (vip) lines.push(`  vip: ${JSON.stringify(vip)}`);
+    lines.push("  # First half of the machines' MAC addresses: environments on one bridge need different ones.");
+    lines.push(`  macPrefix: ${JSON.stringify(macPrefixFor(name))}`);
   }
   if (kind === "container") lines.push("engine: docker # or kubernetes");
   if (kind === "aws") {

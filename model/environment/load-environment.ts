@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileError } from "../../talos/file-error.ts";
 import type { Environment } from "./environment.ts";
 import { type ParseOptions, parseEnvironment } from "./parse-environment.ts";
-import type { ReadFile } from "./references.ts";
+import { type ReadFile, withTexts } from "./references.ts";
 
 function isMissing(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code;
@@ -21,7 +21,7 @@ export function fileReader(projectRoot: string): ReadFile {
       throw fileError("open", file, error);
     }
   };
-  return Object.assign(read, { environments: () => listEnvironments(projectRoot) });
+  return Object.assign(read, { environments: () => listEnvironments(projectRoot), env: process.env });
 }
 
 /**
@@ -34,12 +34,7 @@ export function loadEnvironment(
   changed: ReadonlyMap<string, string> = new Map(),
   options: ParseOptions = {},
 ): Environment {
-  const onDisk = fileReader(projectRoot);
-  return parseEnvironment(
-    name,
-    Object.assign((file: string) => changed.get(file) ?? onDisk(file), onDisk),
-    options,
-  );
+  return parseEnvironment(name, withTexts(fileReader(projectRoot), changed), options);
 }
 
 /** The same to observe or destroy a cluster: a file that breaks a rule is only warned about. */

@@ -12,7 +12,7 @@ import { EnvironmentError, type Fault } from "./fault.ts";
 import { Layers } from "./layers.ts";
 import { mergeWithKnownKind } from "./merge.ts";
 import { formatFound } from "./path.ts";
-import { type RecordedFacts, recordedContract, recordedFacts } from "./recorded-state.ts";
+import { type RecordedFacts, recordedFactsOf } from "./recorded-state.ts";
 import { type ReadFile, type ReferenceContext, resolveReferences } from "./references.ts";
 import { YamlSource } from "./yaml-source.ts";
 
@@ -51,10 +51,7 @@ function parseJoining(name: string, read: ReadFile, joining: readonly string[], 
     if (!topLevelKeys.includes(key)) faults.push(unknownKey({ kind, layers }, [key], topLevelKeys));
   const joins = joinedEnvironment([...joining, name], merged, { read, layers, faults, options });
   const data = resolveReferences(merged, { read, layers, faults });
-  const recorded = {
-    ...recordedContract(read(`state/${name}.machines.json`) ?? ""),
-    ...recordedFacts(read(`state/${name}.tfstate`) ?? ""),
-  };
+  const recorded = recordedFactsOf(name, read);
   const environment = buildEnvironment({
     name,
     file: own.file,
@@ -118,9 +115,9 @@ function refuseChanges(
 }
 
 function contractHint(name: string, before: string | undefined, now: string): string {
-  const back = `Set it to ${before}: an upgrade of Talos keeps it.`;
   const isNewer = before !== undefined && isContract(now) && Contract.parse(before).compare(Contract.parse(now)) < 0;
-  return isNewer ? `${back} To change it: talosmith config migrate ${name} --to ${now}` : back;
+  if (!isNewer) return `Set it to ${before}: there is no way back to an older contract.`;
+  return `Set it to ${before}: an upgrade of Talos keeps it. To change it: talosmith config migrate ${name} --to ${now}`;
 }
 
 function missingHint(file: string, known: readonly string[]): string {

@@ -7,6 +7,8 @@ import { jsonIn } from "../../talos/plain-text.ts";
 import { contractOf } from "../../talos/version/index.ts";
 import { isContract } from "../cluster-rules.ts";
 import type { Kind } from "../schema/index.ts";
+import { selectedWorkspace, workspaceState } from "../state-owner.ts";
+import type { ReadFile } from "./references.ts";
 
 /** What the record of a deploy tells of an environment that must not change while the cluster lives. */
 export interface RecordedFacts {
@@ -14,6 +16,12 @@ export interface RecordedFacts {
   readonly domain?: string;
   /** Config contract; of states that have none yet, that of their Talos version. */
   readonly contract?: string;
+}
+
+/** What the records of an environment say: the local state of the selected Terraform workspace, else that of a deploy without Terraform. */
+export function recordedFactsOf(name: string, read: ReadFile): RecordedFacts {
+  const state = workspaceState(name, selectedWorkspace(name, read, read.env ?? {}));
+  return { ...recordedContract(name, read), ...recordedFacts(read(state) ?? "") };
 }
 
 const stateSchema = z.object({
@@ -32,12 +40,18 @@ const clusterSchema = z.object({
   talos_version: z.string().nullish(),
 });
 
-/** What a deploy without Terraform writes down of metal machines. */
-const machinesSchema = z.object({ contract: z.string() });
+/** What a deploy without Terraform records. */
+const machinesSchema = z.object({
+  contract: z.string(),
+  /** Files of which one has to be there: a simulated machine that is gone leaves no cluster behind. */
+  countsWith: z.array(z.string()).optional(),
+});
 
-/** The facts in such a record. */
-export function recordedContract(text: string): Pick<RecordedFacts, "contract"> {
-  return given({ contract: machinesSchema.safeParse(jsonIn(text)).data?.contract });
+/** The facts in such a record, unless its machines are gone. */
+function recordedContract(name: string, read: ReadFile): Pick<RecordedFacts, "contract"> {
+  const record = machinesSchema.safeParse(jsonIn(read(`state/${name}.machines.json`) ?? "")).data;
+  const counts = record?.countsWith?.some((file) => read(file) !== undefined) ?? true;
+  return given({ contract: counts ? record?.contract : undefined });
 }
 
 type Recorded = z.output<typeof stateSchema>["resources"];
@@ -52,7 +66,7 @@ const marks: readonly (readonly [string, Kind])[] = [
 ];
 
 /** Reads a state file's text. A state that cannot be read tells nothing here: Terraform itself will say so. */
-export function recordedFacts(text: string): RecordedFacts {
+function recordedFacts(text: string): RecordedFacts {
   const state = stateSchema.safeParse(jsonIn(text));
   if (!state.success) return {};
   const managed = state.data.resources.filter(({ mode, instances }) => mode === "managed" && instances.length > 0);

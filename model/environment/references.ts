@@ -14,6 +14,13 @@ export interface ReadFile {
   (file: string): string | undefined;
   /** Which environments there are, for a person who has named none of them. */
   readonly environments?: () => readonly string[];
+  /** Of the process, where it decides which state is read. @default empty */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** The same files, but for those that have another text here. */
+export function withTexts(read: ReadFile, texts: ReadonlyMap<string, string>): ReadFile {
+  return Object.assign((file: string) => texts.get(file) ?? read(file), read);
 }
 
 export interface ReferenceContext {

@@ -11,10 +11,11 @@ import {
   TalosVersion,
 } from "../../talos/version/index.ts";
 import { parseYamlDocument } from "../../talos/yaml/index.ts";
-import { editValue, type ValuePath } from "./edit-value.ts";
+import { editValue, removeValue, type ValuePath } from "./edit-value.ts";
 import { controlPlanePool, type Environment } from "./environment.ts";
 import { environmentFile, parseEnvironment } from "./parse-environment.ts";
-import type { ReadFile } from "./references.ts";
+import { recordedFactsOf } from "./recorded-state.ts";
+import { type ReadFile, withTexts } from "./references.ts";
 import { YamlSource } from "./yaml-source.ts";
 
 export type VersionField = "talosVersion" | "kubernetesVersion";
@@ -43,7 +44,8 @@ export interface ImageChange {
  * `1.14` and `latest` become the newest exact version known. Throws when the way from the version of now to that one is not supported.
  */
 export function changeVersion(name: string, field: VersionField, version: string, read: ReadFile): VersionChange {
-  const before = parseEnvironment(name, read);
+  // An image of another release is put right by this; the result is held to every rule.
+  const before = parseEnvironment(name, read, { existing: true });
   const to = (
     field === "talosVersion"
       ? TalosVersion.resolve(version)
@@ -55,7 +57,8 @@ export function changeVersion(name: string, field: VersionField, version: string
     });
   }
   const file = fileWith(name, ["cluster", field], read);
-  if (before.cluster[field] === to) return { before, after: before, file, texts: new Map(), images: [] };
+  if (before.cluster[field] === to)
+    return { before, after: parseEnvironment(name, read), file, texts: new Map(), images: [] };
   const kubernetesIsSaid = isSaid(name, "kubernetesVersion", read) || before.joins !== undefined;
   if (field === "talosVersion") checkTalos(before, to, kubernetesIsSaid);
   else checkKubernetes(before, to);
@@ -65,7 +68,7 @@ export function changeVersion(name: string, field: VersionField, version: string
     texts.set(place, editValue(texts.get(place) ?? read(place) ?? "", place, path, value));
   write(file, ["cluster", field], to);
   for (const image of images) write(fileWith(name, image.path, read), image.path, image.to);
-  const after = parseEnvironment(name, (path) => texts.get(path) ?? read(path));
+  const after = parseEnvironment(name, withTexts(read, texts));
   if (after.cluster[field] === to) return { before, after, file, texts, images };
   throw new TalosError("internal", `${file} with cluster.${field}: ${to} still means ${after.cluster[field]}`);
 }
@@ -95,6 +98,14 @@ export function contractToWrite({ name, cluster, joins }: Environment, read: Rea
   if (joins !== undefined || isSaid(name, "configContract", read)) return new Map();
   const file = environmentFile(name);
   return new Map([[file, editValue(read(file) ?? "", file, ["cluster", "configContract"], cluster.configContract)]]);
+}
+
+/** What to write so that the file has no `previousContract` any more, once the record of a deploy has the new contract. */
+export function migratedContract({ name, file, cluster }: Environment, read: ReadFile): ReadonlyMap<string, string> {
+  const isDeployed = recordedFactsOf(name, read).contract === cluster.configContract;
+  const before = read(file) ?? "";
+  const text = isDeployed ? removeValue(before, file, ["cluster", "previousContract"]) : before;
+  return new Map(text === before ? [] : [[file, text]]);
 }
 
 /** The environment's own file wins; what nobody says is added there. */

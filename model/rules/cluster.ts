@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ipaddr from "ipaddr.js";
+import { releaseOfInstaller } from "../../talos/image/index.ts";
 import { type NodeNetwork, overlaps, settingRules } from "../cluster-rules.ts";
 import { knownAddresses } from "../environment/addressing.ts";
 import type { Environment } from "../environment/environment.ts";
@@ -111,8 +112,34 @@ export const nodesCovered: Rule = (environment) => {
   });
 };
 
+/** Machines would be installed with the other release. Adopted ones have the image that they were installed with once. */
+const imagesOfRelease: Rule = ({ kind, cluster, infrastructure }) => {
+  const machines = kind === "metal" ? Object.entries(infrastructure.machines) : [];
+  if (machines.some(([, { adopted }]) => adopted)) return [];
+  const images: readonly (readonly [Path, string | undefined])[] = [
+    [["cluster", "installImage"], cluster.installImage],
+    ...machines.map(([name, { image }]) => [["infrastructure", "machines", name, "image"], image] as const),
+  ];
+  return images.flatMap(([path, image = ""]) => {
+    const release = releaseOfInstaller(image);
+    if (release === undefined || release === cluster.talosVersion) return [];
+    return error({
+      path,
+      found: `an image of Talos ${release}, with talosVersion ${cluster.talosVersion}`,
+      expected: `the image of ${cluster.talosVersion}`,
+      hint: "Change the image's tag, or remove it: then it follows from talosVersion. `talosmith upgrade talos` changes both.",
+      also: ["cluster", "talosVersion"],
+    });
+  });
+};
+
 /** What only files and environments have. */
-export const settingsRules = { offlineDiscovery, onlyNodeId, ruleNamesUnique } as const satisfies Rules;
+export const settingsRules = {
+  offlineDiscovery,
+  onlyNodeId,
+  ruleNamesUnique,
+  imagesOfRelease,
+} as const satisfies Rules;
 
 /** The rules of every entrance, under the names that the file has. */
 export const clusterRules = {

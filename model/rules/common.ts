@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { KubernetesVersion, newestTalosOf, TalosVersion } from "../../talos/version/index.ts";
+import { contractOf, KubernetesVersion, newestTalosOf, TalosVersion } from "../../talos/version/index.ts";
 import { controlPlanePool, machinesOf, poolInAddresses } from "../environment/environment.ts";
 import { firstContactOf, firstContactProblem } from "../environment/first-contact.ts";
 import { addonRules } from "./addons.ts";
@@ -30,12 +30,13 @@ const supportedKubernetes: Rule = ({ cluster }) => {
 
 const knownTalos: Rule = ({ cluster }) => {
   const talos = TalosVersion.parse(cluster.talosVersion);
-  if (talos.unknown === undefined) return [];
+  const unknown = talos.unknownWith(contractOf(cluster));
+  if (unknown === undefined) return [];
   return warning({
     path: ["cluster", "talosVersion"],
     found: cluster.talosVersion,
     expected: `a release that this talosmith knows, up to ${newestTalosOf("latest")}`,
-    hint: talos.unknown,
+    hint: unknown,
   });
 };
 

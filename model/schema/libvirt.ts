@@ -56,6 +56,13 @@ const network = z
     controlPlaneOffset: count(1, 65_534).default(70).describe("First control plane's place in the network."),
     workerOffset: count(1, 65_534).default(80).describe("First worker's place in the network."),
     vip: address.optional().describe("Address that the control planes share; the cluster's endpoint is on it."),
+    macPrefix: z
+      .string()
+      .regex(/^[0-9a-f][02468ace](:[0-9a-f]{2}){2}$/, {
+        error: "three bytes of a MAC address in lower case, the first of them even, such as 52:54:00",
+      })
+      .default("52:54:00")
+      .describe("First half of the machines' MAC addresses. Environments on one bridge need different ones."),
   })
   .prefault({})
   .describe("How the machines are reached. Addresses are fixed, none comes from DHCP.");

@@ -30,6 +30,7 @@ const timed = <K extends string>(kind: K) => z.strictObject({ kind: z.literal(ki
  * - `component-not-ready`: a component of Kubernetes on a control plane runs and never becomes ready; with `version`, only
  *   that version of it
  * - `service-fails`: a service of Talos that does not run yet cannot start, and says `message`
+ * - `volume-fails`: a volume of Talos, such as EPHEMERAL, is not made, and says `message`
  * - `bad-boot`: an upgraded system does not come up; the boot loader goes back to the previous one
  */
 const schema = z.discriminatedUnion("kind", [
@@ -55,6 +56,7 @@ const schema = z.discriminatedUnion("kind", [
     ...common,
   }),
   z.strictObject({ kind: z.literal("service-fails"), service: z.string(), message: z.string(), ...common }),
+  z.strictObject({ kind: z.literal("volume-fails"), volume: z.string(), message: z.string(), ...common }),
 ]);
 
 export type Fault = Readonly<z.infer<typeof schema>>;

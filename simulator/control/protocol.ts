@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { request } from "node:http";
+import { join } from "node:path";
 import type { Fault, FaultKind } from "./fault-schema.ts";
 
 /** Grows when this file or the files on disk change their meaning: a daemon of another number is replaced. */
@@ -17,6 +18,11 @@ export interface DaemonRecord {
 }
 
 export const recordFile = "daemon.json";
+
+/** Where a simulator in this directory keeps a machine: the file is there as long as the machine is. */
+export function machineFile(directory: string, id: string): string {
+  return join(directory, "machines", `${id}.json`);
+}
 
 /** A machine as its owner sees it. */
 export interface SimulatedMachine {

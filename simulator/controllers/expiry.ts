@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { nodeNameOf, stopPod } from "../kubernetes/pod.ts";
+import { readyStatusOf } from "../kubernetes/node.ts";
+import { nodeNameOf, stopPod, stopPods } from "../kubernetes/pod.ts";
 import { deleteObject, getObject, listObjects } from "../kubernetes/store.ts";
 import { readNodeConfig } from "../machine/node-config.ts";
 import type { Controller, Moment } from "../machine/timings.ts";
@@ -22,12 +23,15 @@ export const tryMode: Controller = (world, { now }) =>
     return kept === undefined ? rest : { ...rest, activeConfig: kept };
   });
 
-/** Takes pods away when their time to stop is over. */
+/** Takes pods away when their time to stop is over, and their kubelet has said that they have stopped. */
 export const terminatingPods: Controller = (world, { now }) =>
   mapClusters(world, (cluster) => {
     const due = Object.entries(cluster.terminating ?? {}).filter(([, time]) => time <= now);
     return due.reduce((state, [key]) => {
       const [namespace, name = ""] = key.split("/");
+      const pod = getObject(state, "pods", namespace, name);
+      const node = pod && getObject(state, "nodes", undefined, nodeNameOf(pod) ?? "");
+      if (node !== undefined && readyStatusOf(node) === "Unknown") return state;
       return { ...deleteObject(state, "pods", namespace, name), terminating: without(state.terminating ?? {}, key) };
     }, cluster);
   });
@@ -45,6 +49,22 @@ export const forgottenClusters: Controller = (world) => {
 /** Takes away what nobody holds any more: dependents of deleted owners, pods of deleted nodes, what was in deleted namespaces. */
 export function collectGarbage(cluster: Cluster, moment: Moment): Cluster {
   return emptyNamespaces(dropOrphans(dropDependents(cluster, moment)), moment);
+}
+
+/** Pods of nodes that have been silent for long are told to stop, so that others take their place; daemon sets' stay. */
+export function evictLost(cluster: Cluster, moment: Moment): Cluster {
+  const { nodeLost, podEviction } = moment.timings;
+  const lost = Object.entries(cluster.kubelets).flatMap(([name, { silentSince }]) =>
+    silentSince !== undefined && silentSince + nodeLost + podEviction <= moment.now ? [name] : [],
+  );
+  if (lost.length === 0) return cluster;
+  const going = listObjects(cluster, "pods").filter((pod) => lost.includes(nodeNameOf(pod) ?? "") && isEvicted(pod));
+  return stopPods(cluster, going, moment);
+}
+
+function isEvicted(pod: KubernetesObject): boolean {
+  const owners = pod.metadata.ownerReferences as readonly { readonly kind: string }[] | undefined;
+  return !["DaemonSet", "Node"].includes(owners?.[0]?.kind ?? "");
 }
 
 function dropDependents(cluster: Cluster, moment: Moment): Cluster {

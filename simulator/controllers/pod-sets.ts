@@ -228,7 +228,8 @@ function rollDaemons(
   const old = pods.filter((pod) => pod.metadata.labels?.[revisionLabel] !== hash && !isStopping(pod));
   if (type === "OnDelete" || old.length === 0) return cluster;
   const allowed = Math.ceil(share(rollingUpdate?.maxUnavailable ?? 1, pods.length));
-  const down = pods.filter((pod) => !isHealthy(pod)).length;
+  // What is old and does not serve is replaced in any case, and is missed only from then on.
+  const down = pods.filter((pod) => !isHealthy(pod) && !old.includes(pod)).length;
   const [broken, serving] = [old.filter((pod) => !isHealthy(pod)), old.filter(isHealthy)];
   const going = [...broken, ...serving.slice(0, Math.max(0, allowed - down))];
   return stopPods(cluster, going, moment);

@@ -72,5 +72,6 @@ function ofCluster(cluster: Cluster, timings: Timings, consider: (time: number |
   for (const record of Object.values(cluster.kubelets)) {
     consider(record.registeredAt + timings.nodeReady);
     if (record.silentSince !== undefined) consider(record.silentSince + timings.nodeLost);
+    if (record.silentSince !== undefined) consider(record.silentSince + timings.nodeLost + timings.podEviction);
   }
 }

@@ -5,6 +5,7 @@ import { bootstrapManifests, systemNamespaces } from "../kubernetes/bootstrap-ma
 import { withDefaults } from "../kubernetes/defaults.ts";
 import { countBudget, isHealthy } from "../kubernetes/eviction.ts";
 import { readyStatusOf } from "../kubernetes/node.ts";
+import { noteTrust, publishRootCas } from "../kubernetes/root-ca.ts";
 import { mirrorPod } from "../kubernetes/static-pod.ts";
 import {
   createObject,
@@ -26,7 +27,7 @@ import {
   type World,
 } from "../machine/world.ts";
 import { tendDeployment } from "./deployments.ts";
-import { collectGarbage } from "./expiry.ts";
+import { collectGarbage, evictLost } from "./expiry.ts";
 import { componentWorks, configOf, hostnameOf, kubernetesServes, machinesOf, staticPodsRun } from "./membership.ts";
 import { bindClaims, schedulePods, startPods } from "./pod-scheduling.ts";
 import { tendDaemonSet, tendJob, tendReplicaSet, tendStatefulSet } from "./pod-sets.ts";
@@ -60,12 +61,13 @@ function tend(
   config: NodeConfig,
   moment: Moment,
 ): Cluster {
-  let next = collectGarbage(applyManifests(cluster, config, moment), moment);
+  const applied = publishRootCas(applyManifests(cluster, config, moment), config, moment);
+  let next = evictLost(collectGarbage(applied, moment), moment);
   for (const machine of machines) next = mirrorPods(next, machine, moment);
   for (const [resource, step] of tended) {
     for (const object of listObjects(next, resource)) next = step(next, object, moment);
   }
-  return startPods(world, schedulePods(bindClaims(next, moment), moment), moment);
+  return noteTrust(startPods(world, schedulePods(bindClaims(next, moment), moment), moment));
 }
 
 /** Every namespace has an account for its pods. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Http2ServerResponse } from "node:http2";
+import { configOf, machinesOf } from "../controllers/membership.ts";
 import { type KubernetesObject, statusOf, type Tree, tree, valueAt } from "../machine/world.ts";
 import { type ApiResource, apiVersionOf, storageName } from "./api-resources.ts";
 import { requireEvictable } from "./eviction.ts";
@@ -18,8 +19,10 @@ import {
   truthy,
 } from "./request.ts";
 import { requireRight, verbOf } from "./rights.ts";
+import { distrustLog } from "./root-ca.ts";
+import { fieldSelector, labelSelector } from "./selectors.ts";
 import { ApiError, send, sendJson } from "./status.ts";
-import { listObjects } from "./store.ts";
+import { listObjects, timestamp } from "./store.ts";
 import { tableOf } from "./table.ts";
 import { watch } from "./watch.ts";
 import { createFrom, patchWith, remove, removeAll, replaceWith } from "./writes.ts";
@@ -30,7 +33,7 @@ export async function handleObjects(request: ObjectRequest, response: Http2Serve
   const watching = truthy(request.url.searchParams.get("watch"));
   requireRight(clusterOf(request), request.user, target, verbOf(request.method, target, watching));
   if (request.method === "GET" && watching)
-    return watch(request, target, filterOf(request), wantsTable(request), response);
+    return watch(request, target, filterOf(request, target), wantsTable(request), response);
   if (target.subresource === "log")
     return send(response, 200, "text/plain", podLog(request, storedIn(clusterOf(request), target)));
   const [code, body] = await answer(request, target);
@@ -60,17 +63,17 @@ async function answer(request: ObjectRequest, target: Target): Promise<readonly 
     }
     case "DELETE":
       if (target.name !== undefined) return [200, remove(request, target, await bodyOf(request))];
-      removeAll(request, target, filterOf(request), await bodyOf(request));
+      removeAll(request, target, filterOf(request, target), await bodyOf(request));
       return [200, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" }];
     default:
       throw new ApiError("MethodNotAllowed", `the server does not allow ${method} here`);
   }
 }
 
-function filterOf(request: ObjectRequest): (object: KubernetesObject) => boolean {
+function filterOf(request: ObjectRequest, { resource }: Target): (object: KubernetesObject) => boolean {
   const { searchParams } = request.url;
   const label = labelSelector(searchParams.get("labelSelector"));
-  const field = fieldSelector(searchParams.get("fieldSelector"));
+  const field = fieldSelector(resource, searchParams.get("fieldSelector"));
   return (object) => label(object) && field(object);
 }
 
@@ -85,18 +88,30 @@ function get(request: ObjectRequest, target: Target): unknown {
   return wantsTable(request) ? tableOf(target.resource.name, [object], object.metadata.resourceVersion, now) : object;
 }
 
-function list(request: ObjectRequest, { resource, namespace }: Target): unknown {
+function list(request: ObjectRequest, target: Target): unknown {
+  const { resource, namespace } = target;
   const cluster = clusterOf(request);
   const { now } = request.simulation.moment;
   const items = listObjects(cluster, storageName(resource), namespace)
-    .filter(filterOf(request))
+    .filter(filterOf(request, target))
     .map((object) => leaseAsOf(cluster, object, now));
   const revision = String(cluster.revision);
   return wantsTable(request) ? tableOf(resource.name, items, revision, now) : listObject(resource, items, revision);
 }
 
+/** In lists of built-in kinds only the list says what its items are. */
+function withoutKind({ group }: ApiResource): (object: KubernetesObject) => Tree {
+  if (group.includes(".") && !group.endsWith(".k8s.io")) return (object) => object;
+  return ({ kind: _kind, apiVersion: _apiVersion, ...rest }) => rest;
+}
+
 function listObject(resource: ApiResource, items: readonly KubernetesObject[], resourceVersion: string): unknown {
-  return { kind: `${resource.kind}List`, apiVersion: apiVersionOf(resource), metadata: { resourceVersion }, items };
+  return {
+    kind: `${resource.kind}List`,
+    apiVersion: apiVersionOf(resource),
+    metadata: { resourceVersion },
+    items: items.map(withoutKind(resource)),
+  };
 }
 
 async function postEviction(request: ObjectRequest, target: Target): Promise<unknown> {
@@ -172,50 +187,9 @@ function podLog(request: ObjectRequest, pod: KubernetesObject): string {
     throw new ApiError("BadRequest", `container "${container}" in pod "${name}" is waiting to start: ${why}`);
   }
   const stamp = request.url.searchParams.get("timestamps") === "true" ? `${started} ` : "";
-  return `${stamp}simulated container ${container} of ${status.image} started at ${started}\n`;
-}
-
-type Test = (object: KubernetesObject) => boolean;
-
-/** `a=b,c!=d,e in (f,g),!h`: what kubectl -l takes. */
-function labelSelector(text: string | null): Test {
-  const tests = splitTerms(text ?? "").map(labelTerm);
-  return (object) => tests.every((test) => test(object.metadata.labels ?? {}));
-}
-
-function splitTerms(text: string): string[] {
-  return text.split(/,(?![^(]*\))/).filter((term) => term.trim() !== "");
-}
-
-function labelTerm(term: string): (labels: Readonly<Record<string, string>>) => boolean {
-  const set = /^\s*(\S+)\s+(in|notin)\s+\(([^)]*)\)\s*$/.exec(term);
-  if (set !== null) {
-    const [, key = "", operator, list = ""] = set;
-    const values = list.split(",").map((value) => value.trim());
-    return (labels) => {
-      const held = labels[key];
-      return operator === "in"
-        ? held !== undefined && values.includes(held)
-        : held === undefined || !values.includes(held);
-    };
-  }
-  const [, key = "", operator, value = ""] = /^\s*([^=!]+?)\s*(==|=|!=)\s*(.*?)\s*$/.exec(term) ?? [];
-  if (operator === "!=") return (labels) => labels[key] !== value;
-  if (operator !== undefined) return (labels) => labels[key] === value;
-  const name = term.trim();
-  return name.startsWith("!")
-    ? (labels) => labels[name.slice(1)] === undefined
-    : (labels) => labels[name] !== undefined;
-}
-
-/** `metadata.name=x,spec.nodeName=y`: paths into the object. */
-function fieldSelector(text: string | null): Test {
-  const tests = splitTerms(text ?? "").map((term) => {
-    const [, path = "", operator = "=", value = ""] = /^([^=!]+)(==|=|!=)(.*)$/.exec(term) ?? [];
-    return (object: KubernetesObject): boolean => {
-      const same = String(valueAt(object, path.split(".")) ?? "") === value;
-      return operator === "!=" ? !same : same;
-    };
-  });
-  return (object) => tests.every((test) => test(object));
+  const { simulation, clusterKey } = request;
+  const servers = machinesOf(simulation.world, clusterKey).flatMap((machine) => configOf(machine) ?? []);
+  const planes = servers.filter(({ type }) => type === "controlplane");
+  const distrust = distrustLog(clusterOf(request), pod, planes, timestamp(simulation.moment.now));
+  return `${stamp}simulated container ${container} of ${status.image} started at ${started}\n${distrust}`;
 }

@@ -49,9 +49,28 @@ export function podFrom(
       annotations: template.metadata?.annotations,
       ownerReferences: [ownerReference(owner)],
     }),
-    spec: { ...template.spec, ...spec },
+    spec: withAccount({ ...template.spec, ...spec }),
     status: { phase: "Pending" },
   };
+}
+
+const tokenVolume = "kube-api-access-";
+
+/** The spec as the API server admits it: with an account, and where it may use the API, with token and CA. */
+export function withAccount(spec: Tree): Tree {
+  const { serviceAccountName = "default", automountServiceAccountToken } = spec;
+  const volumes = (spec.volumes ?? []) as readonly { readonly name: string }[];
+  if (automountServiceAccountToken === false || volumes.some(({ name }) => name.startsWith(tokenVolume)))
+    return { ...spec, serviceAccountName };
+  const suffix = createHash("sha256").update(JSON.stringify(spec)).digest("hex").slice(0, 5);
+  const sources = [{ configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } }];
+  const volume = { name: `${tokenVolume}${suffix}`, projected: { sources, defaultMode: 420 } };
+  return { ...spec, serviceAccountName, volumes: [...volumes, volume] };
+}
+
+export function usesApi(pod: KubernetesObject): boolean {
+  const { volumes = [] } = specOf<{ volumes?: readonly { readonly name: string }[] }>(pod);
+  return volumes.some(({ name }) => name.startsWith(tokenVolume));
 }
 
 export function podsOf(cluster: Cluster, owner: KubernetesObject): KubernetesObject[] {

@@ -32,6 +32,9 @@ export interface Target {
   readonly subresource: string | undefined;
 }
 
+/** Such a path is answered before any Kubernetes object is involved. */
+export class UnknownPath extends Error {}
+
 export function targetOf(cluster: Cluster, path: string): Target {
   const [, group = "", version = "", rest = ""] =
     /^\/apis\/([^/]+)\/([^/]+)\/(.+)$/.exec(path) ??
@@ -40,7 +43,7 @@ export function targetOf(cluster: Cluster, path: string): Target {
   const inNamespace = parts[0] === "namespaces" && parts.length > 2 && !["status", "finalize"].includes(parts[2] ?? "");
   const [name = "", objectName, subresource] = inNamespace ? parts.slice(2) : parts;
   const resource = findResource(cluster, group, version, name);
-  if (resource === undefined) throw new ApiError("NotFound", "the server could not find the requested resource");
+  if (resource === undefined) throw new UnknownPath();
   return { resource, namespace: inNamespace ? parts[1] : undefined, name: objectName, subresource };
 }
 

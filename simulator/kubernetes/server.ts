@@ -12,6 +12,7 @@ import { discover, openApi } from "./discovery.ts";
 import { answerReview, identify, isAdministrator } from "./identity.ts";
 import { kubernetesVersionOf } from "./node.ts";
 import { handleObjects } from "./objects.ts";
+import { UnknownPath } from "./request.ts";
 import { ApiError, send, sendJson, statusObject } from "./status.ts";
 import { historyOf } from "./watch.ts";
 
@@ -82,6 +83,10 @@ function sendHealth(response: Http2ServerResponse, url: URL, ready: boolean): vo
 }
 
 function fail(response: Http2ServerResponse, error: unknown): void {
+  if (error instanceof UnknownPath && !response.headersSent) {
+    send(response, 404, "text/plain; charset=utf-8", "404 page not found\n");
+    return;
+  }
   const known =
     error instanceof ApiError
       ? error

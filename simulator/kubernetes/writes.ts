@@ -8,7 +8,7 @@ import { serviceAddress, withDefaults } from "./defaults.ts";
 import { tokenSecretType } from "./identity.ts";
 import { applyConfiguration, noteUpdate, type Writer } from "./managed-fields.ts";
 import { applyPatch } from "./patch.ts";
-import { stopPod } from "./pod.ts";
+import { stopPod, withAccount } from "./pod.ts";
 import {
   type Change,
   clusterOf,
@@ -31,6 +31,7 @@ import {
   timestamp,
   updateObject,
 } from "./store.ts";
+import { refusePlainTimes, refuseUnconditional, refuseUnknownFields, refuseUntyped, validate } from "./validation.ts";
 
 export function createFrom(request: ObjectRequest, target: Target, input: NewObject): KubernetesObject {
   return commit(request, (cluster, moment) => created(cluster, request, target, input, moment));
@@ -38,8 +39,11 @@ export function createFrom(request: ObjectRequest, target: Target, input: NewObj
 
 function created(cluster: Cluster, request: ObjectRequest, target: Target, input: NewObject, moment: Moment): Change {
   const storage = storageName(target.resource);
-  const object = withToken(admitted(cluster, target, named(input, moment)), moment);
+  refuseUnknownFields(request, input);
+  refusePlainTimes(input);
+  const object = withAccess(admitted(cluster, target, named(input, moment)), moment);
   const { name } = object.metadata;
+  validate(target, object);
   if (getObject(cluster, storage, target.namespace, name) !== undefined) {
     throw new ApiError("AlreadyExists", `${storage} "${name}" already exists`, detailsOf(target.resource, name));
   }
@@ -48,8 +52,9 @@ function created(cluster: Cluster, request: ObjectRequest, target: Target, input
   return put(made, { ...target, name }, noteUpdate(undefined, stored, writerOf(request, moment)));
 }
 
-/** A Secret for the token of a service account is given one. */
-function withToken(object: NewObject, moment: Moment): NewObject {
+/** A Secret for the token of a service account is given one, and a pod what it needs to use the API. */
+function withAccess(object: NewObject, moment: Moment): NewObject {
+  if (object.kind === "Pod") return { ...object, spec: withAccount(tree(object.spec)) };
   if (object.kind !== "Secret" || object.type !== tokenSecretType) return object;
   const token = Buffer.from(randomHex(moment.entropy, 32)).toString("base64");
   return { ...object, data: { ...(object.data as object | undefined), token } };
@@ -100,6 +105,9 @@ function admitted(cluster: Cluster, { resource, namespace }: Target, object: New
 }
 
 export function replaceWith(request: ObjectRequest, target: Target, input: NewObject): KubernetesObject {
+  refuseUnknownFields(request, input);
+  refusePlainTimes(input);
+  if (target.subresource === undefined) refuseUnconditional(target, input);
   return commit(request, (cluster, moment) => {
     const known = storedIn(cluster, target);
     const expected = input.metadata.resourceVersion;
@@ -109,12 +117,25 @@ export function replaceWith(request: ObjectRequest, target: Target, input: NewOb
   });
 }
 
+const patchTypes = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+  "application/apply-patch+yaml",
+  "application/apply-patch+cbor",
+] as const;
+
 export function patchWith(
   request: ObjectRequest,
   target: Target,
   input: unknown,
 ): { readonly object: KubernetesObject; readonly created: boolean } {
   const applying = request.contentType.includes("apply-patch");
+  if (!patchTypes.some((type) => request.contentType.startsWith(type)))
+    throw new ApiError(
+      "UnsupportedMediaType",
+      `the body of the request was in an unknown format - accepted media types include: ${patchTypes.join(", ")}`,
+    );
   let isNew = false;
   const object = commit(request, (cluster, moment) => {
     const known = getObject(cluster, storageName(target.resource), target.namespace, target.name ?? "");
@@ -148,7 +169,9 @@ function applied(
   const writer = { manager, time: timestamp(moment.now) };
   const force = request.url.searchParams.get("force") === "true";
   const stated = admitted(cluster, target, { ...input, metadata: { ...input.metadata, name: target.name ?? "" } });
+  refuseUntyped(stated);
   if (known === undefined) {
+    validate(target, stated);
     const made = createObject(cluster, storageName(target.resource), withDefaults(stated), moment);
     const stored = addressed(storedIn(made, target), request.serviceSubnet);
     return put(made, target, applyConfiguration(stored, stated, writer, force));

@@ -30,6 +30,8 @@ export interface Timings {
   readonly nodeReady: number;
   /** From a silent kubelet to a node that is not ready. */
   readonly nodeLost: number;
+  /** From then until the pods of a silent node are evicted, those of daemon sets excepted. */
+  readonly podEviction: number;
   /** From an eviction to the pod being gone. */
   readonly podStop: number;
   readonly podStart: number;
@@ -52,6 +54,7 @@ export const defaultTimings: Timings = {
   staticPods: 150,
   nodeReady: 120,
   nodeLost: 1_500,
+  podEviction: 3_000,
   podStop: 100,
   podStart: 80,
   upgrade: 250,

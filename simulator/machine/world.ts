@@ -189,6 +189,8 @@ export interface Cluster {
   readonly starting?: Readonly<Record<string, number>>;
   /** Deployments that are not there yet, by `<namespace>/<name>`: how far each is, and when that is too late. */
   readonly rollouts?: Readonly<Record<string, { readonly progress: string; readonly deadline: number }>>;
+  /** The CAs of Kubernetes that a running pod has read at its start and keeps in memory, by the pod's uid. */
+  readonly trusted?: Readonly<Record<string, string>>;
   /** Pods on their way out, by `<namespace>/<name>`: when each is gone. */
   readonly terminating?: Readonly<Record<string, number>>;
   /** The machine that answers for the shared address, and when the address is (again) reachable. */

@@ -34,6 +34,9 @@ function volumes({ machine }: View): readonly Item[] {
       prettySize: pretty,
       filesystem,
     };
+    const fault = machine.faults.find((one) => one.kind === "volume-fails" && one.volume === id);
+    if (fault?.kind === "volume-fails")
+      return [{ id, spec: { phase: "failed", type: "partition", errorMessage: fault.message }, labels }];
     return [{ id, spec: machine.disk.installed === undefined ? missing : ready, labels }];
   });
 }

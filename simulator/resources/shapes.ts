@@ -170,7 +170,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
   "SystemDisks.block.talos.dev": { string: { diskID: 1, devPath: 2 } },
   "VolumeStatuses.block.talos.dev": {
     names: { phase: [1, phases], filesystem: [10, filesystems], type: [16, { disk: 1, tmpfs: 2, directory: 3 }] },
-    string: { location: 2, parentLocation: 7, prettySize: 13 },
+    string: { location: 2, errorMessage: 3, parentLocation: 7, prettySize: 13 },
     number: { partitionIndex: 8, size: 9 },
   },
   "DiscoveredVolumes.block.talos.dev": {

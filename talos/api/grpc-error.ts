@@ -28,6 +28,12 @@ export function fromGrpcError(error: unknown, node: string): TalosError {
     const cause = fromNodeErrorText(error.details, node, error);
     if (cause !== undefined) return cause;
   }
+  const [, seconds] = /^Deadline exceeded after ([\d.]+)s/.exec(error.details) ?? [];
+  if (error.code === status.DEADLINE_EXCEEDED && seconds !== undefined)
+    return new TalosError("deadline-exceeded", `${node}: no answer within ${Number(seconds)} s`, {
+      node,
+      cause: error,
+    });
   // A server that goes down in the middle of a call ends the stream without a status.
   if (error.code === status.INTERNAL && error.details.includes("RST_STREAM")) {
     return new TalosError("unavailable", `${node}: the connection was cut`, { node, cause: error });

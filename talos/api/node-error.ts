@@ -38,7 +38,11 @@ const reasons: Readonly<Record<string, Reason>> = {
   ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: ["permission-denied", "it does not know the CA of our client certificate"],
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: refused,
   ERR_SSL_TLSV1_ALERT_DECRYPT_ERROR: refused,
-  ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: ["permission-denied", "our client certificate has expired"],
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: [
+    "permission-denied",
+    "by its clock our client certificate has expired or is not valid yet",
+    "Compare its clock with this machine's (talosctl time); renew a client file that is older than a year with talosmith deploy.",
+  ],
 };
 
 /** Turns an error of a socket or of TLS into ours, naming the machine. Anything unknown is `unavailable`. */
@@ -72,5 +76,6 @@ const phrases: readonly (readonly [string, string])[] = [
   ["alert number 116", "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED"],
   ["alert unknown ca", "ERR_SSL_TLSV1_ALERT_UNKNOWN_CA"],
   ["alert bad certificate", "ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE"],
+  ["alert certificate expired", "ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED"],
   ["alert decrypt error", "ERR_SSL_TLSV1_ALERT_DECRYPT_ERROR"],
 ];

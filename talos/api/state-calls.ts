@@ -6,7 +6,12 @@ import { parseYamlDocument, toPlainData } from "../yaml/index.ts";
 import { DiskSpec, VolumeStatusSpec } from "./gen/resource/definitions/block.ts";
 import { MemberSpec } from "./gen/resource/definitions/cluster.ts";
 import { MachineConfigSpec } from "./gen/resource/definitions/config.ts";
-import { BlockVolumeType, MachineType, RuntimeMachineStage } from "./gen/resource/definitions/enums.ts";
+import {
+  BlockVolumePhase,
+  BlockVolumeType,
+  MachineType,
+  RuntimeMachineStage,
+} from "./gen/resource/definitions/enums.ts";
 import { ManifestSpec, StaticPodStatusSpec } from "./gen/resource/definitions/k8s.ts";
 import { AddressStatusSpec, HostnameStatusSpec } from "./gen/resource/definitions/network.ts";
 import { DiagnosticSpec, MachineStatusSpec, MetaKeySpec } from "./gen/resource/definitions/runtime.ts";
@@ -136,6 +141,12 @@ export function stateCalls(transport: Transport) {
       const found = await list(VolumeStatusSpec, ["runtime", "VolumeStatuses.block.talos.dev"], options);
       const made = found.filter(({ spec }) => spec.type === BlockVolumeType.VOLUME_TYPE_PARTITION && spec.size > 0n);
       return new Map(made.map(({ id, spec }) => [id, spec.size]));
+    },
+    /** What keeps volumes from being ready, by the volume's name: those that have failed. */
+    async volumeErrors(options: CallOptions = {}): Promise<ReadonlyMap<string, string>> {
+      const found = await list(VolumeStatusSpec, ["runtime", "VolumeStatuses.block.talos.dev"], options);
+      const failed = found.filter(({ spec }) => spec.phase === BlockVolumePhase.VOLUME_PHASE_FAILED);
+      return new Map(failed.map(({ id, spec }) => [id, plainText(spec.errorMessage)]));
     },
     /** The values in the META partition by their keys, in decimal. */
     async metaValues(options: CallOptions = {}): Promise<Readonly<Record<string, string>>> {

@@ -80,7 +80,7 @@ const since14 = {
 
 /** The rules of a contract. Documents of kinds that are not known pass where the config is for a Talos newer than all known. */
 export function configRules(contract: Contract, talos?: TalosVersion): ConfigRules {
-  const unknownKinds = talos?.unknown === undefined ? "refused" : "carried";
+  const unknownKinds = talos?.isUnknown ? "carried" : "refused";
   return { contract, unknownKinds, ...(contract.includes(14) ? since14 : before14) };
 }
 

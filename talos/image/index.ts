@@ -15,6 +15,7 @@ export {
   installerOf,
   installerReference,
   type Platform,
+  releaseOfInstaller,
 } from "./references.ts";
 export {
   chosenSchematic,

@@ -41,9 +41,16 @@ export function defaultInstallImage(version: TalosVersion): string {
   return installerReference({ schematic: schematicId({}), version, platform: "metal" });
 }
 
+const tagged = /^(.+):(v\d+\.\d+\.\d+(?:-(?:alpha|beta|rc)\.\d+)?)$/;
+
+/** The Talos release that an installer's tag names; undefined for other tags, and for an image by its digest. */
+export function releaseOfInstaller(image: string): string | undefined {
+  return tagged.exec(image)?.[2];
+}
+
 /** The same installer of another release. Undefined for one whose tag is not a Talos version. */
 export function installerOf(image: string, version: TalosVersion): string | undefined {
-  const name = /^(.+):v\d+\.\d+\.\d+(?:-(?:alpha|beta|rc)\.\d+)?$/.exec(image)?.[1];
+  const name = tagged.exec(image)?.[1];
   if (name === undefined) return undefined;
   return name === plainInstaller ? defaultInstallImage(version) : `${name}:${version.toString()}`;
 }

@@ -49,6 +49,11 @@ export interface AuthorityOptions {
   readonly entropy: Entropy;
 }
 
+/** From when certificates that are issued at this moment are valid: a machine whose clock is behind takes them at once. */
+export function backdated(now: Date): Date {
+  return new Date(now.getTime() - 3_600_000);
+}
+
 /** Makes a self-signed CA as Talos does: ten years, for signing, server and client use, random key identifier. */
 export function createCertificateAuthority(options: AuthorityOptions): KeyPair {
   const { organization, kind, clock, entropy } = options;
@@ -60,7 +65,7 @@ export function createCertificateAuthority(options: AuthorityOptions): KeyPair {
     serial: entropy(16),
     issuer: subject,
     subject,
-    notBefore: now,
+    notBefore: backdated(now),
     notAfter: new Date(now.getTime() + authorityLifetime),
     publicKey: publicKeyInfo(key),
     extensions: [

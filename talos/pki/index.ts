@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 export {
+  backdated,
   belongTogether,
   createCertificateAuthority,
   issueCertificate,

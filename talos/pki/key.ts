@@ -29,9 +29,9 @@ export function createKey(kind: Exclude<KeyKind, "rsa-4096">, entropy: Entropy):
   return kind === "ed25519" ? createEd25519Key(entropy) : createEcdsaKey(entropy);
 }
 
-/** Makes an RSA-4096 key (PKCS#1 PEM) on the thread pool, because it takes up to seconds. */
-export async function createRsaKey(): Promise<string> {
-  const { privateKey } = await promisify(generateKeyPair)("rsa", { modulusLength: 4096 });
+/** Makes an RSA key (PKCS#1 PEM) on the thread pool, because one of 4096 bits takes up to seconds. */
+export async function createRsaKey(modulusLength: 4096 | 2048 = 4096): Promise<string> {
+  const { privateKey } = await promisify(generateKeyPair)("rsa", { modulusLength });
   return privateKey.export({ type: "pkcs1", format: "pem" }).toString();
 }
 

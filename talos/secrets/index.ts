@@ -11,7 +11,7 @@ export {
 export { encodeSecrets, parseSecrets } from "./codec.ts";
 export { type EnsureOptions, ensureStored, findStored } from "./ensure.ts";
 export { secretsExist } from "./file.ts";
-export { createToken, generateSecrets } from "./generate.ts";
+export { createToken, generateSecrets, generateThrowawaySecrets } from "./generate.ts";
 export { importKubeadmPki } from "./kubeadm.ts";
 export { bundleFile, openProtectedText, openSecrets, protectionOf, storeOfFile } from "./open.ts";
 export { hideSecrets } from "./redact.ts";

@@ -47,6 +47,11 @@ export class Contract {
     );
   }
 
+  /** The contract of exactly this name, such as `v1.13`; undefined when it is not known. */
+  static find(name: string): Contract | undefined {
+    return Contract.all().find((contract) => contract.toString() === name);
+  }
+
   static all(): readonly Contract[] {
     return releases.map((release) => new Contract(release));
   }
@@ -87,6 +92,11 @@ export class Contract {
   /** Some fields of a config take effect only with a reboot. */
   get rebootsForConfig(): boolean {
     return this.#has("rebootsForConfig");
+  }
+
+  /** /var is mounted with nosuid and nodev also where no document says so. */
+  get mountsVarSecurely(): boolean {
+    return this.#has("mountsVarSecurely");
   }
 
   /** Bootstrap manifests are applied server-side and listed in an inventory, so that what they no longer have is pruned. */

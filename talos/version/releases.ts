@@ -181,6 +181,12 @@ export const releaseFeatures = {
     from: 13,
     means: "bootstrap manifests are applied server-side and pruned by an inventory",
   },
+  // 1.13.9 and 1.14.1 were compared by others; that 1.12 does not is what `secure-ephemeral` assumed already, not run
+  mountsVarSecurely: {
+    from: 13,
+    to: 13,
+    means: "/var is mounted with nosuid and nodev also without a `VolumeConfig` for EPHEMERAL",
+  },
   // CHANGELOG.md 1.14, "Default Installer Image"
   factoryInstaller: { from: 14, means: "the default installer comes from the image factory, not from ghcr.io" },
   // imager/quirks/quirks.go: SupportsUnifiedInstaller

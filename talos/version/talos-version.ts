@@ -67,12 +67,18 @@ export class TalosVersion {
     return contract.includes(this.#release.oldestContractMinor) && contract.compare(this.contract) <= 0;
   }
 
-  /** What is not known of a release whose minor is newer than all we know, in sentences; undefined for the others. */
-  get unknown(): string | undefined {
+  /** Whether its minor is newer than all that is known. */
+  get isUnknown(): boolean {
+    return !this.#isKnown;
+  }
+
+  /** What is not known of such a release with configs of the contract, in sentences; undefined for the others. */
+  unknownWith(contract: Contract = this.contract): string | undefined {
     if (this.#isKnown) return undefined;
     const { minor, newestKubernetesMinor } = this.#release;
+    const newest = contract.equals(this.contract) ? ", the newest known" : "";
     return [
-      `Its config is written for the contract ${this.contract}, the newest known.`,
+      `Its config is written for the contract ${contract}${newest}.`,
       `Whether it runs Kubernetes above 1.${newestKubernetesMinor}, and fields and documents that are new in it, are not checked.`,
       `It can be upgraded to from 1.${minor}.`,
     ].join(" ");

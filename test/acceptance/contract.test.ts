@@ -65,11 +65,15 @@ describe.skipIf(!everything).each(ways)("a cluster of Talos 1.13 with v1alpha1 p
   });
 
   test("refuses another contract that nobody migrated to, at plan", async () => {
-    edit("configContract: v1.13", "configContract: v1.14");
-    const { code, stdout, stderr } = await run("plan", "lab");
-    expect(code).toBe(1);
-    expect(stdout + stderr).toMatch(/config migrate/);
-    edit("configContract: v1.14", "configContract: v1.13");
+    for (const other of ["v1.14", "v1.12"]) {
+      edit("configContract: v1.13", `configContract: ${other}`);
+      const { code, stderr } = await run("plan", "lab");
+      edit(`configContract: ${other}`, "configContract: v1.13");
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(/environments\/lab\.yaml:\d+:\d+: cluster\.configContract/),
+      ]);
+    }
   });
 
   test("names the lines of patches that the machines would refuse, at plan", async () => {
@@ -87,12 +91,21 @@ describe.skipIf(!everything).each(ways)("a cluster of Talos 1.13 with v1alpha1 p
     const migrated = await run("config", "migrate", "lab", "--to", "v1.14", "--yes");
     expect([migrated.code, migrated.stderr]).toEqual([0, expect.anything()]);
     expect(readFileSync(join(root, file), "utf8")).toMatch(/kind: KubeletConfig/);
-    const { code, stdout } = await run("plan", "lab");
+    const { code, stdout, stderr } = await run("plan", "lab");
     expect(code).toBe(2);
     expect(stdout).not.toMatch(/upgrade Talos|reboots\)/);
+    // What means the same is shown as that, and as no change of its own.
+    expect(stdout).not.toMatch(/SecurityProfileConfig: added|machine\.kubelet: .*none/);
+    expect(stdout + stderr).toMatch(
+      /no effect, contract v1\.14 means the same|written for contract v1\.14 and means the same/,
+    );
     await deploy();
     expect((await run("plan", "lab")).code).toBe(0);
     expect((await run("config", "migrate", "lab", "--to", "v1.14", "--yes")).code).toBe(0);
+    expect(readFileSync(join(root, file), "utf8")).not.toContain("previousContract");
+    // Of the machines nothing changes: Terraform has the setting in its state.
+    expect((await run("plan", "lab")).stdout).not.toContain("change the config");
+    await deploy();
     expect((await run("plan", "lab")).code).toBe(0);
   });
 });

@@ -22,8 +22,8 @@ interface Row {
 }
 
 const again = /Stopped\. Run the same command again to go on from here/;
-const planning = /^Deploying local through/;
-const making = /talosmith_member\.control_plane\["cp-1"\] created/;
+const planning = /^local is (?:new|managed)/;
+const making = /✓ create machine local-cp-1/;
 const rows: readonly Row[] = [
   { signals: ["SIGTERM"], whom: "talosmith", when: making, code: 143, words: again },
   { signals: ["SIGINT", "SIGINT"], whom: "talosmith", when: making, code: 130, words: /./ },

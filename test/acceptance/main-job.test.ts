@@ -9,7 +9,7 @@ import { findProgram, programFolder } from "../support/programs.ts";
 import { type CommandResult, runCommand } from "../support/run-command.ts";
 
 const basics = Object.fromEntries(["node", "npm", "git", "sh", "env"].map((name) => [name, findProgram(name)]));
-const doors = ["terraform", "tofu", "helper"] as const;
+const managers = ["terraform", "tofu", "talosmith"] as const;
 
 /** Every file of the checkout that is not under generated/, node_modules or .git. */
 function filesOutsideGenerated(root: string): string[] {
@@ -33,13 +33,13 @@ function processesMentioning(text: string): string[] {
     .filter((commandLine) => commandLine.includes(text));
 }
 
-describe.each(doors)("the main job through %s", (door) => {
-  const binary = door === "helper" ? undefined : findProgram(door);
-  const missing = door !== "helper" && binary === undefined;
+describe.each(managers)("the main job through %s", (manager) => {
+  const binary = manager === "talosmith" ? undefined : findProgram(manager);
+  const missing = manager !== "talosmith" && binary === undefined;
   let checkout: Checkout;
   let before: string[];
   let first: CommandResult;
-  const path = programFolder({ ...basics, ...(binary === undefined ? {} : { [door]: binary }) });
+  const path = programFolder({ ...basics, ...(binary === undefined ? {} : { [manager]: binary }) });
   const npm = (...args: string[]) =>
     runCommand("npm", args, {
       cwd: checkout.root,
@@ -66,15 +66,25 @@ describe.each(doors)("the main job through %s", (door) => {
     expect(first.stderr + first.stdout).toContain("local is up: 3 control planes, 2 workers");
     expect(first.code).toBe(0);
     expect(first.seconds).toBeLessThan(15 * crowd);
-    expect(first.stderr + first.stdout).toContain(door === "helper" ? "Neither terraform nor tofu" : door);
+    expect(first.stderr + first.stdout).toContain(
+      manager === "talosmith"
+        ? "local is new: talosmith manages it without Terraform.\n"
+        : `local is new: ${manager} manages it (state/local.tfstate).\n`,
+    );
   });
 
-  test.skipIf(missing)("the engine's steps are told while they are done, whoever runs it", () => {
-    const [started, up] = ["✓ bootstrap etcd on local-cp-1, once", "cluster local is healthy and up to date"];
-    expect(first.stderr).toContain(started);
-    expect(first.stderr.indexOf(up)).toBeGreaterThan(first.stderr.indexOf(started));
-    if (door !== "helper")
-      expect(first.stderr.indexOf("talosmith_cluster.cluster created")).toBeGreaterThan(first.stderr.indexOf(up));
+  test.skipIf(missing)("the steps are shown while they are taken, the same through every manager", () => {
+    const lines = [...first.stderr.matchAll(/^\d\d:\d\d:\d\d \[\d+\/\d+\] ([✓…] .*)$/gm)].map(([, line = ""]) => line);
+    const places = [
+      /^✓ create machine local-cp-1/,
+      /^✓ apply initial config to local-cp-1$/,
+      /^✓ bootstrap etcd on local-cp-1$/,
+      /^✓ cluster local is healthy and up to date$/,
+      /^✓ create client files$/,
+    ].map((words) => lines.findIndex((line) => words.test(line)));
+    expect(places, first.stderr).not.toContain(-1);
+    expect(places).toEqual([...places].sort((left, right) => left - right));
+    expect(first.stderr).toContain("[20/20] ✓ create client files\n");
   });
 
   test.skipIf(missing)("kubeconfig and talosconfig are written for the owner only", () => {
@@ -85,7 +95,7 @@ describe.each(doors)("the main job through %s", (door) => {
     }
   });
 
-  if (door !== "helper")
+  if (manager !== "talosmith")
     test.skipIf(missing)("a copy of the state is kept after the first deploy", () => {
       const state = join(checkout.root, "state");
       const [copy = "none", ...more] = readdirSync(join(state, "backups"));
@@ -144,8 +154,28 @@ describe.each(doors)("the main job through %s", (door) => {
     expect((await npm("run", "plan", "--", "local")).code).toBe(0);
   });
 
-  // Alone, talosmith waits for the machine.
-  if (door !== "helper")
+  test.skipIf(missing)(
+    "a dry run of `scale` gives the plan of the manager that was found, and changes no file",
+    async () => {
+      const words = ["scale", "local", "w", "--to", "1", "--dry-run", "--json"];
+      const planned = await npm("exec", "--", "talosmith", ...words);
+      expect(planned.code, planned.stderr).toBe(0);
+      expect(JSON.parse(planned.stdout)).toMatchObject({
+        v: 1,
+        managedBy: manager,
+        changes: true,
+        infrastructure: [
+          { what: "destroy machine", names: ["local-w-2"] },
+          { what: "change client files", names: [expect.stringContaining("generated/local/talosconfig")] },
+        ],
+        clusters: [{ name: "local" }],
+      });
+      expect(checkout.gitStatus()).toBe("");
+    },
+  );
+
+  // Without Terraform, talosmith waits for the machine.
+  if (manager !== "talosmith")
     test.skipIf(missing)("a deploy warns of a machine that is off, and calls nothing up", async () => {
       const power = (to: string) => npm("exec", "--", "talosmith", "sim", "power", "local-cp-1", to);
       expect((await power("off")).code).toBe(0);
@@ -163,9 +193,11 @@ describe.each(doors)("the main job through %s", (door) => {
     // A wish that a deploy refuses, such as an older version after a checkout, keeps nobody from destroying.
     appendFileSync(join(checkout.root, "environments/local.yaml"), "cluster: { talosVersion: v1.13.8 }\n");
     const destroyed = await npm("run", "destroy", "--", "local", "--auto-approve");
-    if (door !== "helper")
-      expect(destroyed.stderr).toContain("The file asks for a change that is refused; it is left alone");
-    expect(destroyed.stderr + destroyed.stdout).toContain("local is gone");
+    if (manager !== "talosmith")
+      expect(destroyed.stderr).toContain(
+        "The file asks for a change that is refused; it is ignored, and what exists is destroyed.",
+      );
+    expect(destroyed.stderr + destroyed.stdout).toContain("local is destroyed");
     expect(destroyed.code).toBe(0);
     expect(filesOutsideGenerated(checkout.root)).toEqual(before);
     expect(existsSync(join(checkout.root, "generated/.simulator"))).toBe(false);

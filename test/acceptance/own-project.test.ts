@@ -151,7 +151,7 @@ describe("a project of one's own", () => {
   });
 
   test.skipIf(offline)("it destroys the cluster", async () => {
-    expect((await talosmith("destroy", "local")).stderr).toContain("local is gone");
+    expect((await talosmith("destroy", "local")).stderr).toContain("local is destroyed");
   });
 
   test.skipIf(offline)(

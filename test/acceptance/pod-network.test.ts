@@ -15,10 +15,10 @@ import { findProgram, programFolder } from "../support/programs.ts";
 
 const standIn = resolve("test/support/stand-in-helm.mjs");
 const realHelm = everything ? findProgram("helm") : undefined;
-const doors = everything ? (["helper", "terraform", "tofu"] as const) : (["helper"] as const);
-const cases = doors.flatMap((door) => [
-  { door, program: "a stand-in for helm", helm: standIn },
-  ...(realHelm === undefined ? [] : [{ door, program: "the real helm", helm: realHelm }]),
+const managers = everything ? (["talosmith", "terraform", "tofu"] as const) : (["talosmith"] as const);
+const cases = managers.flatMap((manager) => [
+  { manager, program: "a stand-in for helm", helm: standIn },
+  ...(realHelm === undefined ? [] : [{ manager, program: "the real helm", helm: realHelm }]),
 ]);
 
 const environment = `
@@ -49,11 +49,11 @@ const daemonSet = {
   },
 };
 
-describe.each(cases)("through $door, with $program", ({ door, helm }) => {
-  const binary = door === "helper" ? undefined : findProgram(door);
-  const missing = door !== "helper" && binary === undefined;
+describe.each(cases)("through $manager, with $program", ({ manager, helm }) => {
+  const binary = manager === "talosmith" ? undefined : findProgram(manager);
+  const missing = manager !== "talosmith" && binary === undefined;
   const root = mkdtempSync(join(tmpdir(), "talosmith-pod-network-"));
-  const path = programFolder({ node: findProgram("node"), ...(binary === undefined ? {} : { [door]: binary }) });
+  const path = programFolder({ node: findProgram("node"), ...(binary === undefined ? {} : { [manager]: binary }) });
   let scale: string | undefined;
 
   async function talosmith(...args: string[]) {
@@ -94,6 +94,6 @@ describe.each(cases)("through $door, with $program", ({ door, helm }) => {
     );
     expect(ready).toEqual(["True", "True"]);
     expect((await talosmith("plan", "bare")).exitCode).toBe(0);
-    expect((await talosmith("destroy", "bare", "--yes")).stderr).toContain("bare is gone");
+    expect((await talosmith("destroy", "bare", "--yes")).stderr).toContain("bare is destroyed");
   });
 });

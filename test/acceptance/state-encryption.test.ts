@@ -51,9 +51,13 @@ outputs: { kubeconfig: true }
     expect((await talosmith(["plan", "local"], "")).stderr).toContain("TF_VAR_state_passphrase is not set");
   });
 
-  test.skipIf(tofu === undefined)("belongs to Terraform for the helper, and is gone after a destroy", async () => {
-    expect((await talosmith(["up", "local"])).stderr).toContain("local belongs to Terraform");
-    expect((await talosmith(["destroy", "local"])).stderr).toContain("local is gone");
+  test.skipIf(tofu === undefined)("keeps its manager in `up`, and is removed by a destroy", async () => {
+    const again = await talosmith(["up", "local"]);
+    expect(again.stderr).toContain(
+      "local is managed by tofu (state/local.tfstate). --without-terraform is for new clusters.",
+    );
+    expect(again.code).toBe(0);
+    expect((await talosmith(["destroy", "local"])).stderr).toContain("local is destroyed");
     expect(existsSync(join(checkout.root, "state"))).toBe(false);
   });
 });

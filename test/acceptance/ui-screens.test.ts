@@ -46,7 +46,7 @@ describe.skipIf(chromiumPath === undefined)("the page's screens in a browser", {
 
   test("where terraform is missing, the clusters that it manages are read-only, and the reason is shown", async () => {
     await ui.show("#/topology/rack");
-    await ui.page.getByText("created by terraform or tofu, but neither is on the PATH").waitFor();
+    await ui.page.getByText("created through Terraform, but neither terraform nor tofu is on the PATH").waitFor();
     expect(await ui.page.getByRole("button", { name: "Apply …" }).isDisabled()).toBe(true);
     await ui.inspect("terraform");
     await ui.show("#/changes/rack");

@@ -10,7 +10,7 @@ import { createProgram, runProgram } from "../../cli/program.ts";
 import type { DesiredCluster } from "../../engine/index.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { configChange, encodeTalosconfig, generateTalosconfig } from "../../talos/config/index.ts";
-import { encodeSecrets, generateSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
+import { encodeSecrets, generateThrowawaySecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
 import { Contract } from "../../talos/version/index.ts";
 import { type SimulatedLab, simulatedLab } from "../engine/simulated-cluster.ts";
 import { testContext } from "../support/command-context.ts";
@@ -19,7 +19,7 @@ import { officialState, operatorObjects, talconfig } from "../support/foreign-cl
 import { programFolder } from "../support/programs.ts";
 
 const newSecrets = () =>
-  generateSecrets({ contract: Contract.parse("v1.13"), clock: systemClock, entropy: systemEntropy });
+  generateThrowawaySecrets({ contract: Contract.parse("v1.13"), clock: systemClock, entropy: systemEntropy });
 const password = "hunter2-of-the-registry";
 
 /** As clusters are found: machines that name themselves, and what the generator would not write. */
@@ -120,7 +120,7 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
       expect(statSync(at(file)).mode & 0o777).toBe(0o600);
     expect(await talosmith("plan", "taken")).toMatchObject({
       stdout: "Nothing to change.\n",
-      stderr: expect.stringContaining("`deploy` would take it into a state of terraform"),
+      stderr: expect.stringContaining("taken is managed without Terraform.\n"),
     });
     const up = await talosmith("up", "taken", "--json");
     expect(up.exitCode, up.stderr).toBe(0);
@@ -182,8 +182,9 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
     await lab.apply(await lab.desired(["cp-1", "w-1", "w-2"], { talos, kubernetesVersion: kubernetes, patches }));
     const { stderr, exitCode } = await talosmith("adopt", "other", "--talosctl", "theirs");
     expect(exitCode).toBe(1);
-    expect(stderr).toContain("cp-1 and w-1 have different secrets that are not in the secrets bundle: ");
-    expect(stderr).toContain("ExtensionServiceConfig/vpn environment");
+    expect(stderr).toContain("are not in the secrets bundle, and differ between machines:\n");
+    expect(stderr).toContain("ExtensionServiceConfig/vpn environment: set on w-1, w-2; not set on cp-1\n");
+    expect(stderr).not.toContain("tailscale");
     expect(stderr).toContain("leave the machines' configs as they are");
     expect(stderr).not.toContain(password);
     expect(existsSync(at("environments/other.yaml"))).toBe(false);

@@ -43,7 +43,10 @@ async function offered(line: string): Promise<readonly string[]> {
 describe("what completion offers", () => {
   test.each([
     ["dep", ["deploy"]],
-    ["upgrade ", ["talos", "k8s", "help"]],
+    ["upgrade ", ["talos", "k8s", "broken", "lab", "local"]],
+    ["upgrade ta", ["talos"]],
+    ["upgrade lo", ["local"]],
+    ["backup ", ["create", "list", "verify", "prune", "drill", "run", "help"]],
     ["deploy ", ["broken", "lab", "local"]],
     ["deploy lo", ["local"]],
     ["deploy local --ye", ["--yes"]],

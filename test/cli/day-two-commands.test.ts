@@ -8,9 +8,11 @@ import { registerAddon } from "../../cli/commands/addon.ts";
 import { registerBackup } from "../../cli/commands/backup.ts";
 import { registerHealth, registerStatus } from "../../cli/commands/inspect.ts";
 import {
+  registerDestroy,
   registerPlan,
   registerRestore,
   registerRotateCa,
+  registerScale,
   registerUp,
   registerUpgrade,
 } from "../../cli/commands/lifecycle.ts";
@@ -30,6 +32,8 @@ import { kubernetesGet } from "../support/kubernetes-get.ts";
 
 const registrations = [
   registerUp,
+  registerDestroy,
+  registerScale,
   registerPlan,
   registerUpgrade,
   registerRotateCa,
@@ -102,6 +106,8 @@ describe("the commands for day two", () => {
     );
     expect((await talosmith("backup", "list", "tiny")).stdout).toContain(created.id);
     expect((await talosmith("backup", "verify", "tiny")).stdout).toBe(`${created.id}: OK\n`);
+    const verified = JSON.parse((await talosmith("backup", "verify", "tiny", "--json")).stdout);
+    expect(verified).toEqual({ v: 1, backup: created.id, whole: true });
     const { backup } = JSON.parse((await talosmith("status", "tiny", "--json")).stdout);
     expect(backup).toMatchObject({ last: created.id, place: "backups" });
     const lines = (await talosmith("health", "tiny", "--json", "--wait-timeout", "0")).stdout.trimEnd().split("\n");
@@ -112,6 +118,8 @@ describe("the commands for day two", () => {
   test("prune leaves what the file keeps", async () => {
     const newest = JSON.parse((await talosmith("backup", "create", "tiny", "--json")).stdout).id;
     expect((await talosmith("backup", "prune", "tiny", "--dry-run")).stderr).toContain("1 backup would be removed");
+    const surplus = JSON.parse((await talosmith("backup", "prune", "tiny", "--dry-run", "--json")).stdout);
+    expect(surplus).toEqual({ v: 1, backups: [expect.any(String)], removed: false });
     expect((await talosmith("backup", "prune", "tiny", "--yes")).stderr).toContain("1 backup removed");
     expect(JSON.parse((await talosmith("backup", "list", "tiny", "--json")).stdout).backups).toMatchObject([
       { id: newest },
@@ -194,7 +202,10 @@ describe("the commands for day two", () => {
       "upgrade talos tiny --to v1.14.0",
       "rotate-ca tiny --dry-run=false --yes",
       "restore tiny --from latest --discard-data --yes",
+      "scale tiny cp --to 3 --dry-run",
+      "scale tiny cp --to 3",
       "down tiny --yes",
+      "destroy tiny --yes",
     ])("%s changes nothing", async (command) => {
       const before = files();
       const { stdout, stderr, exitCode } = await talosmith(...command.split(" "));

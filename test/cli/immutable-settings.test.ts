@@ -110,7 +110,7 @@ describe("a file that breaks a rule, with a cluster that is older than the rule"
     const { stderr, exitCode } = await talosmith(command, "tiny");
     expect(stderr).toContain("Warning: environments/tiny.yaml");
     expect(stderr).toMatch(/overlaps/);
-    expect(stderr).toContain("tiny is gone.");
+    expect(stderr).toContain("tiny is destroyed.");
     expect(exitCode).toBe(0);
   });
 });

@@ -92,7 +92,7 @@ test("up writes no plain secrets into a file that is named as an encrypted one",
   expect(existsSync(join(root, "secrets"))).toBe(false);
 });
 
-test("what was never deployed is gone without secrets", async () => {
+test("what was never deployed is destroyed without secrets", async () => {
   const { stderr, exitCode } = await talosmith("destroy", "lab", "--yes");
-  expect([stderr, exitCode]).toEqual(["lab is gone.\n", 0]);
+  expect([stderr, exitCode]).toEqual(["lab is destroyed.\n", 0]);
 });

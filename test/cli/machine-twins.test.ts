@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { registerEtcd } from "../../cli/commands/etcd.ts";
-import { registerUp } from "../../cli/commands/lifecycle.ts";
-import { registerMachine, registerMachineLogs } from "../../cli/commands/machine.ts";
-import { registerSim } from "../../cli/commands/sim.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
+import { registrations } from "../../cli/registrations.ts";
 import { systemClock } from "../../talos/clock.ts";
+import { parseTalosconfig } from "../../talos/config/index.ts";
 import { testContext } from "../support/command-context.ts";
-
-const registrations = [registerUp, registerMachine, registerMachineLogs, registerEtcd, registerSim];
 
 /** talosctl's commands for single machines, on one control plane and one worker of the simulator. */
 describe("commands for single machines in a project", () => {
@@ -108,5 +104,40 @@ describe("commands for single machines in a project", () => {
     expect(found).toMatchObject([{ node: addresses.cp, memberId: found[0].leaderId, learner: false }]);
     expect((await inProject("etcd", "status", "-e", "tiny")).stdout).toMatch(/ kB|MB \(\d+\.\d\d%\) /);
     expect((await inProject("etcd", "leave", "-e", "tiny", "-n", "cp-1,w-1")).stderr).toContain("is for one machine");
+  });
+
+  test("config new takes an environment, too, and keeps its endpoints", async () => {
+    expect(
+      await inProject("config", "new", "reader", "--roles", "os:reader", "-e", "tiny", "-n", "cp-1"),
+    ).toMatchObject({
+      stderr: "",
+      exitCode: 0,
+    });
+    const { context, contexts } = parseTalosconfig(readFileSync(join(root, "reader"), "utf8"), "reader");
+    expect(contexts.get(context)?.endpoints).toEqual([addresses.cp]);
+    const named = await inProject("config", "new", "named", "-e", addresses.cp, "--talosconfig", talosconfig);
+    expect(named.exitCode).toBe(0);
+  });
+
+  test.each([
+    ["topology", "tiny"],
+    ["init", "other", "--kind", "simulated"],
+    ["synth", "tiny"],
+    ["sim", "up"],
+    ["sim", "fault", "tiny-w-1"],
+    ["sim", "power", "tiny-w-1", "on"],
+    ["etcd", "members", "-e", "tiny"],
+    ["service", "-e", "tiny"],
+    ["service", "kubelet", "restart", "-e", "tiny"],
+    ["dmesg", "-e", "tiny"],
+    ["kubeconfig", "tiny", "other-file"],
+    ["reboot", "-e", "tiny", "-n", "w-1"],
+  ])("%s %s … --json prints objects with a version, and nothing else on stdout", async (...line) => {
+    const { stdout, stderr, exitCode } = await inProject(...line, "--json");
+    expect([stderr.startsWith("Error"), exitCode], stderr).toEqual([false, 0]);
+    const whole = stdout.startsWith("{\n");
+    const objects = (whole ? [stdout] : stdout.trimEnd().split("\n")).map((text) => JSON.parse(text));
+    expect(objects.length).toBeGreaterThan(0);
+    expect(objects.filter(({ v }) => v !== 1)).toEqual([]);
   });
 });

@@ -9,6 +9,7 @@ import { registerPlan, registerUp } from "../../cli/commands/lifecycle.ts";
 import { registerSim } from "../../cli/commands/sim.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { systemClock } from "../../talos/clock.ts";
+import { newDefaults } from "../../talos/config/migrate/index.ts";
 import { testContext } from "../support/command-context.ts";
 
 const registrations = [registerConfig, registerUp, registerPlan, registerStatus, registerSim];
@@ -54,6 +55,10 @@ describe("config migrate", () => {
   });
 
   test("a dry run shows the diff and the new defaults, and changes nothing", async () => {
+    const asked = await talosmith("config", "migrate", "tiny", "--to", "v1.14");
+    expect(asked.stderr).toContain("Add --yes to go ahead without asking.");
+    expect(asked.stderr).not.toContain("Rehearsed");
+    expect([asked.exitCode, readFileSync(file, "utf8")]).toEqual([1, text]);
     const { stdout, stderr, exitCode } = await talosmith("config", "migrate", "tiny", "--to", "v1.14", "--dry-run");
     expect(stdout).toMatch(/^--- a\/environments\/tiny\.yaml\n\+\+\+ b\/environments\/tiny\.yaml\n@@/);
     expect(stdout).toContain("-  configContract: v1.13 # for now\n+  configContract: v1.14 # for now\n");
@@ -61,6 +66,12 @@ describe("config migrate", () => {
     expect(stderr).toContain("workload-isolation (kept off; on with --enable workload-isolation): containerd");
     expect(stderr).toContain("Nothing was changed.");
     expect([exitCode, readFileSync(file, "utf8")]).toEqual([0, text]);
+  });
+
+  test("its help lists the new defaults", async () => {
+    const { stdout } = await talosmith("config", "migrate", "--help");
+    for (const { id } of newDefaults) expect(stdout.replace(/\s+/g, " ")).toContain(id);
+    for (const { id } of newDefaults) expect(readFileSync("docs/contract.md", "utf8")).toContain(`\`${id}\``);
   });
 
   test.each([
@@ -71,6 +82,18 @@ describe("config migrate", () => {
     expect(stderr).toContain(reason);
     expect([exitCode, readFileSync(file, "utf8")]).toEqual([1, text]);
   });
+
+  test.each(["v1.12", "v1.14"])(
+    "a change of the contract to %s by hand is refused, with its line",
+    async (contract) => {
+      writeFileSync(file, text.replace("configContract: v1.13", `configContract: ${contract}`));
+      const { stderr, exitCode } = await talosmith("plan", "tiny");
+      writeFileSync(file, text);
+      expect(stderr).toContain("environments/tiny.yaml:5:19: cluster.configContract");
+      expect(stderr).toContain(`found ${contract}\n  expected v1.13, which the running cluster has`);
+      expect(exitCode).toBe(1);
+    },
+  );
 
   test("what the contract would refuse keeps it from being changed", async () => {
     const mounts = text
@@ -100,7 +123,16 @@ describe("config migrate", () => {
   });
 
   test("the file is changed after a rehearsal, the machine without a reboot, and a second run finds nothing", async () => {
-    const { stdout, stderr, exitCode } = await talosmith("config", "migrate", "tiny", "--to", "v1.14", "--json");
+    const { stdout, stderr, exitCode } = await talosmith(
+      "config",
+      "migrate",
+      "tiny",
+      "--to",
+      "v1.14",
+      "--yes",
+      "--json",
+    );
+    expect(stderr).toContain("cluster.previousContract: v1.13 lets the running cluster move on");
     expect(stderr).toContain("Rehearsed with 1 simulated machine: all accept their config, none reboots.");
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout.slice(stdout.lastIndexOf('{\n  "v"')))).toMatchObject({
@@ -117,12 +149,23 @@ describe("config migrate", () => {
     const planned = await talosmith("plan", "tiny");
     expect(planned.stdout).toContain("without a reboot");
     expect(planned.stdout).not.toMatch(/upgrade|drain/);
-    expect((await talosmith("up", "tiny")).exitCode).toBe(0);
+    expect(planned.stderr).toContain("tiny-cp-1: the new config is written for contract v1.14 and means the same.");
+    const deployed = await talosmith("up", "tiny");
+    expect([deployed.exitCode, deployed.stderr]).toEqual([
+      0,
+      expect.stringContaining("Removed previousContract from environments/tiny.yaml: the migration is deployed."),
+    ]);
+    const cleared = written.replace("  previousContract: v1.13\n", "");
+    expect(readFileSync(file, "utf8")).toBe(cleared);
     const status = JSON.parse((await talosmith("status", "tiny", "--json")).stdout);
     expect(status).toMatchObject({ pending: [], machines: [{ talos: "v1.14.1" }] });
 
     const again = await talosmith("config", "migrate", "tiny", "--to", "v1.14", "--yes");
     expect(again.stderr).toContain("tiny has the config contract v1.14 already. Nothing was changed.");
-    expect([again.exitCode, readFileSync(file, "utf8")]).toEqual([0, written]);
+    expect([again.exitCode, readFileSync(file, "utf8")]).toEqual([0, cleared]);
+    writeFileSync(file, written);
+    const later = await talosmith("config", "migrate", "tiny", "--to", "v1.14", "--yes");
+    expect(later.stderr).toContain("already. Removed previousContract from environments/tiny.yaml");
+    expect(readFileSync(file, "utf8")).toBe(cleared);
   }, 120_000);
 });

@@ -15,6 +15,7 @@ import { parseTalosconfig } from "../../talos/config/index.ts";
 import { parseSecrets, secretsStore } from "../../talos/secrets/index.ts";
 import { testContext } from "../support/command-context.ts";
 import { everything } from "../support/everything.ts";
+import { kubernetesCall } from "../support/kubernetes-call.ts";
 import { kubernetesGet } from "../support/kubernetes-get.ts";
 import { findProgram } from "../support/programs.ts";
 
@@ -102,10 +103,11 @@ describe("rotate-ca", () => {
     const before = readFileSync(at("generated/tiny/secrets.yaml"), "utf8");
     const { stdout, exitCode } = await talosmith(["rotate-ca", "tiny"]);
     expect(exitCode).toBe(0);
-    expect(stdout.split("\n").filter((line) => /^\d\. |change the config/.test(line))).toEqual([
+    expect(stdout.split("\n").filter((line) => /^\d\. |apply config|restart/.test(line))).toEqual([
       "1. All machines accept the new CAs beside the old ones:",
       "- apply config to tiny-cp-1 without a reboot",
       "- apply config to tiny-w-1 without a reboot",
+      "- restart kube-proxy, DNS and the pod network of the cluster, so that they trust the new CA of Kubernetes",
       "2. The new CAs issue; the old ones are still accepted:",
       "- apply config to tiny-cp-1 without a reboot",
       "- apply config to tiny-w-1 without a reboot",
@@ -133,11 +135,38 @@ describe("rotate-ca", () => {
         await new Promise((done) => setTimeout(done, 20));
       }
     })();
+    const proxies = async () => {
+      const kubeconfig = readFileSync(at("generated/tiny/kubeconfig"), "utf8");
+      const path = "/api/v1/namespaces/kube-system/pods";
+      const { items } = JSON.parse(await kubernetesGet(kubeconfig, `${path}?labelSelector=k8s-app%3Dkube-proxy`)) as {
+        items: readonly { metadata: { name: string } }[];
+      };
+      const names = items.map(({ metadata: { name } }) => name);
+      const logs = await Promise.all(names.map((name) => kubernetesGet(kubeconfig, `${path}/${name}/log`)));
+      return { starts: logs.map((log) => /started at (.*)/.exec(log)?.[1]), logs: logs.join("") };
+    };
+    const { starts } = await proxies();
+    const labels = { app: "web" };
+    const web = {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "web" },
+      spec: {
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: "web", image: "example.com/web:v1" }] } },
+      },
+    };
+    await kubernetesCall(oldKubeconfig, "POST", "/apis/apps/v1/namespaces/default/deployments", web);
     const { exitCode, stderr } = await rotate();
     ended.abort();
     await watching;
     expect(exitCode, stderr).toBe(0);
     expect(refusals).toEqual([]);
+    // Its pods would keep the old CA, and lose the API.
+    const now = await proxies();
+    expect(now.logs).not.toContain("x509");
+    expect(now.starts.filter((start) => starts.includes(start))).toEqual([]);
+    expect(stderr).toContain("lose its API if they use it, until they are restarted: Deployment default/web (1 pod)");
     expect(looks).toBeGreaterThan(3);
     const after = secrets();
     expect(after.rotation).toBeUndefined();

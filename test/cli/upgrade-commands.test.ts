@@ -47,6 +47,26 @@ describe("the commands that upgrade", () => {
     rmSync(root, { recursive: true, force: true });
   });
 
+  test("without talos or k8s, the versions there are and the commands for them are shown, and nothing is changed", async () => {
+    const { stdout, stderr, exitCode } = await talosmith("upgrade", "tiny");
+    const lines = stdout.split("\n").map((line) => line.split(/ {2,}/));
+    expect(lines[0]).toEqual(["PRODUCT", "VERSION", "UPGRADES"]);
+    const [talos, kubernetes] = [lines[1]?.[2]?.split(", ") ?? [], lines[2]?.[2]?.split(", ") ?? []];
+    expect(lines.slice(1, 3)).toEqual([
+      ["Talos", "v1.12.11", talos.join(", ")],
+      ["Kubernetes", "1.35.1", kubernetes.join(", ")],
+    ]);
+    expect(talos).toContain("v1.13.9");
+    // None that is older, and none that this Talos does not run.
+    expect([...talos, ...kubernetes].filter((version) => /^v?1\.(1[0-1]|3[0-4]|3[67])\./.test(version))).toEqual([]);
+    expect(stderr.trimEnd().split("\n")).toEqual([
+      ...talos.map((version) => `talosmith upgrade talos tiny --to ${version}`),
+      ...kubernetes.map((version) => `talosmith upgrade k8s tiny --to ${version}`),
+    ]);
+    expect(exitCode).toBe(0);
+    expect(readFileSync(base, "utf8")).toContain("v1.12.11");
+  });
+
   test("a dry run shows the file's change, who shares it, and the steps, and changes nothing", async () => {
     const { stdout, stderr, exitCode } = await talosmith("upgrade", "talos", "tiny", "--to", "v1.13.9", "--dry-run");
     expect(stderr).toContain("environments/base.yaml: talosVersion v1.12.11 → v1.13.9");
@@ -54,7 +74,8 @@ describe("the commands that upgrade", () => {
     expect(stderr).toContain(
       "To upgrade tiny alone, set cluster.talosVersion: v1.13.9 in environments/tiny.yaml instead",
     );
-    expect(stdout).toMatch(/^- .*tiny-cp-1.*v1\.13\.9/m);
+    expect(stdout).toContain("Cluster tiny\n  Talos v1.12.11 → v1.13.9\n");
+    expect(stdout).toMatch(/^ {4}tiny-cp-1: .*upgrade Talos from v1\.12\.11 to v1\.13\.9/m);
     expect(readFileSync(base, "utf8")).toContain("v1.12.11");
     expect((await status()).machines[0].talos).toBe("v1.12.11");
     expect(exitCode).toBe(0);
@@ -76,7 +97,7 @@ describe("the commands that upgrade", () => {
     try {
       expect(await talosmith("plan", "tiny")).toMatchObject({ stdout: "Nothing to change.\n" });
       const { stdout } = await talosmith("upgrade", "talos", "tiny", "--to", "v1.13.9", "--dry-run");
-      expect(stdout).toMatch(/^- .*tiny-cp-1.*v1\.13\.9/m);
+      expect(stdout).toMatch(/^ {4}tiny-cp-1: .*upgrade Talos from v1\.12\.11 to v1\.13\.9/m);
     } finally {
       path = "/nowhere";
       writeFileSync(join(root, "cdktf.json"), "{}");
@@ -120,17 +141,18 @@ describe("the commands that upgrade", () => {
     expect(readFileSync(join(root, "environments/other.yaml"), "utf8")).toContain("1.35.1");
   });
 
-  test("what Terraform owns is only written, and only when told so", async () => {
+  test("what Terraform manages is not upgraded without Terraform, but can be written", async () => {
     mkdirSync(join(root, "state"), { recursive: true });
     writeFileSync(join(root, "state/other.tfstate"), JSON.stringify({ version: 4, serial: 1, resources: [{}] }));
     const words = ["upgrade", "k8s", "other", "--to", "1.36.3"];
     const refused = await talosmith(...words, "--yes");
-    expect(refused.stderr).toContain("other belongs to Terraform, and nothing was changed");
-    expect(refused.stderr).toContain("--write-only");
-    expect(refused.exitCode).toBe(1);
     const dry = await talosmith(...words, "--dry-run");
-    expect([dry.stderr.includes("Nothing was changed."), dry.exitCode]).toEqual([true, 0]);
-    expect(dry.stderr).toContain("talosmith plan other shows them");
+    for (const { stderr, exitCode } of [refused, dry]) {
+      expect(stderr).toContain(
+        "Error: other: it is managed by Terraform, but neither terraform nor tofu is on the PATH\n",
+      );
+      expect(exitCode).toBe(1);
+    }
     expect(readFileSync(join(root, "environments/other.yaml"), "utf8")).toContain("1.35.1");
     const written = await talosmith(...words, "--write-only");
     expect(written.stderr).toContain("Now: talosmith deploy other");
@@ -153,7 +175,7 @@ describe("the commands that upgrade", () => {
     expect((await talosmith("kubeconfig", "tiny", "-", "--roles", "os:reader")).exitCode).toBe(64);
   });
 
-  test("client files are told with their end in status, and renewed by up in the 30 days before it", async () => {
+  test("client files are shown with their end in status and plan, and renewed by up in the 30 days before it", async () => {
     const { certificates } = await status();
     expect(certificates.map(({ name }: { name: string }) => name)).toEqual([
       "kubeconfig",
@@ -171,7 +193,10 @@ describe("the commands that upgrade", () => {
     clock = { now: () => new Date(Date.now() + 340 * 86_400_000) };
     expect((await talosmith("status", "tiny")).stderr).toContain("renewed by the next deploy");
     const planned = await talosmith("plan", "tiny");
-    expect(planned.stdout).toContain("- renew generated/tiny/talosconfig, valid until ");
+    expect(planned.stdout).toContain("  change client files: generated/tiny/kubeconfig, generated/tiny/talosconfig\n");
+    expect(planned.stderr).toMatch(
+      /^generated\/tiny\/talosconfig is valid until 20\S+Z: the next deploy renews it\.$/m,
+    );
     expect(planned.exitCode).toBe(2);
     expect((await talosmith("up", "tiny")).stderr).not.toContain("Nothing to change.");
     expect(readFileSync(file, "utf8")).not.toBe(before);

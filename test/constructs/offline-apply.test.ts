@@ -205,7 +205,6 @@ describe.runIf(terraform !== undefined)(
     it("adds and removes a worker without touching the others", { timeout: 180_000 }, () => {
       project.synth(libvirt({ workers: 2 }));
       expect(project.plan().filter((line) => !line.startsWith("create ") || !line.includes('["w-2"]'))).toEqual([
-        "update talosmith_client_files.client",
         "update talosmith_cluster.cluster",
       ]);
     });
@@ -269,9 +268,10 @@ describe.runIf(terraform !== undefined)("a state of 0.1.0, in which each machine
       const before = project.run(project.stack, "state", "list").trim().split("\n");
       project.synth(readFileSync(join(formerFolder, `${kind}.yaml`), "utf8"));
       const changes = project.plan().filter((line) => !line.startsWith("move "));
-      // Since then, clusters have a config contract, and members know which machines read their config from user-data.
+      // Since then, clusters have a config contract, talosconfigs name one node, and members know which machines read
+      // their config from user-data.
       const members = ["aws-nlb", "libvirt-user-data"].includes(kind) ? "|member" : "";
-      const explained = new RegExp(`^update talosmith_(cluster${members})\\.`);
+      const explained = new RegExp(`^update talosmith_(cluster|client_files${members})\\.`);
       expect(changes.filter((line) => !explained.test(line))).toEqual([]);
       project.apply();
       const after = project.run(project.stack, "state", "list").trim().split("\n");
@@ -307,8 +307,6 @@ describe.runIf(everything).each(findTools())(
       project.synth(containers(engine, { talos: "v1.13.9", workers: 1 }));
       return project.plan();
     };
-    const cluster = ["update talosmith_client_files.client", "update talosmith_cluster.cluster"];
-
     it("of Docker is applied, keeps its containers for a newer Talos, and gives up one worker", {
       timeout: 300_000,
     }, () => {
@@ -317,7 +315,7 @@ describe.runIf(everything).each(findTools())(
         'delete docker_volume.worker_ephemeral["w-2"]',
         'delete docker_volume.worker_state["w-2"]',
         'delete talosmith_member.worker["w-2"]',
-        ...cluster,
+        "update talosmith_cluster.cluster",
       ]);
     });
 
@@ -327,7 +325,7 @@ describe.runIf(everything).each(findTools())(
         'delete kubernetes_service_v1.worker_service["w-2"]',
         'delete kubernetes_stateful_set_v1.worker["w-2"]',
         'delete talosmith_member.worker["w-2"]',
-        ...cluster,
+        "update talosmith_cluster.cluster",
       ]);
       project.synth(containers("kubernetes"));
       const directory = join(project.root, "terraform/sample");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
-import { attempt } from "../../engine/execute/wait.ts";
+import { attempt, waitUntil, withElapsed } from "../../engine/execute/wait.ts";
 import { TalosError, type TalosErrorCode } from "../../talos/errors.ts";
+import { VirtualTiming } from "./virtual-timing.ts";
 
 test.each<[TalosErrorCode, string, boolean]>([
   ["unavailable", "refused", true],
@@ -17,4 +18,21 @@ test.each<[TalosErrorCode, string, boolean]>([
 
 test("what worked is not tried again", async () => {
   expect(await attempt(() => Promise.resolve("done"))).toBeUndefined();
+});
+
+test("a wait says how long it has taken, once it takes long", async () => {
+  const timing = new VirtualTiming();
+  const told: string[] = [];
+  const options = {
+    timing,
+    timeout: 12_000,
+    what: "wait",
+    onWaiting: (reason: string, waited: number) => told.push(withElapsed(reason, waited)),
+  };
+  await expect(waitUntil(async () => "etcd is starting", options)).rejects.toThrow("not done after 12 s");
+  expect(told).toEqual([
+    "etcd is starting",
+    "etcd is starting (6 s)",
+    expect.stringMatching(/^etcd is starting \(1[01] s\)$/),
+  ]);
 });

@@ -6,7 +6,7 @@ import { testSecrets } from "./fixture.ts";
 
 const nothing: ObservedCluster = { machines: new Map(), kubernetes: { kind: "unreachable", reason: "" } };
 
-function found(patch: string, { talos = "v1.14.1", contract = "v1.14", placeOf }: Options = {}) {
+function findings(patch: string, { talos = "v1.14.1", contract = "v1.14", placeOf }: Options = {}) {
   const spec: ClusterSpec = {
     name: "c",
     endpoint: "https://10.0.0.1:6443",
@@ -21,8 +21,10 @@ function found(patch: string, { talos = "v1.14.1", contract = "v1.14", placeOf }
     patches: { worker: [patch] },
     ...(placeOf === undefined ? {} : { placeOf }),
   };
-  return configFindings(desiredCluster(spec, testSecrets()), nothing).map(({ message }) => message);
+  return configFindings(desiredCluster(spec, testSecrets()), nothing);
 }
+const found = (patch: string, options?: Options) => findings(patch, options).map(({ message }) => message);
+
 interface Options {
   readonly talos?: string;
   readonly contract?: string;
@@ -35,6 +37,24 @@ describe("a config that the machine's Talos would refuse is found before anythin
   test("a setting that two documents have, with both places and where the patch was written", () => {
     expect(found(kubelet, { placeOf: ({ keys }) => `environments/c.yaml:12, ${keys.join(".")}` })).toEqual([
       "w-1, w-2: Talos v1.14.1 would refuse the config: v1alpha1 machine.kubelet (environments/c.yaml:12, machine.kubelet) and KubeletConfig: kubelet config is already set in v1alpha1 config (.machine.kubelet)",
+    ]);
+  });
+
+  test("with the document to write instead, and the command that rewrites patches", () => {
+    const mounts = "extraMounts: [{ destination: /a, source: /a, type: bind, options: [ro] }]";
+    const both = `machine: { kubelet: { extraArgs: { v: '2' }, ${mounts} }, nodeLabels: { a: b } }\n`;
+    expect(findings(both).map(({ hint }) => hint)).toEqual([
+      expect.stringMatching(/^Write machine\.nodeLabels as KubeNodeConfig\.labels\. /),
+      "Write machine.kubelet.extraArgs as KubeletConfig.extraArgs. machine.kubelet.extraMounts: no document has it: use a UserVolumeConfig, which is mounted below /var/mnt and which pods reach by hostPath. To have all patches rewritten: talosmith config migrate <environment> --to v1.14, while configContract is still the older one.",
+    ]);
+    expect(
+      findings("apiVersion: v1alpha1\nkind: KubeletConfig\nextraArgs: { v: '2' }\n", { contract: "v1.13" }),
+    ).toEqual([
+      {
+        severity: "error",
+        message: expect.stringContaining("v1alpha1 machine.kubelet and KubeletConfig: kubelet config is already set"),
+        hint: "Contract v1.13 has the setting in v1alpha1. Write it there, or move to the contract that has KubeletConfig: talosmith config migrate <environment> --to v1.14",
+      },
     ]);
   });
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type ClusterEvent, previewCluster } from "../../engine/index.ts";
+import { type ClusterEvent, deleteNodes, previewCluster } from "../../engine/index.ts";
 import { defaultPolicy } from "../../engine/policy.ts";
 import type { Fault } from "../../simulator/control/index.ts";
 import { testSecrets } from "./fixture.ts";
@@ -87,6 +87,18 @@ describe("trouble with machines, over real sockets", () => {
     expect(warnings).toContainEqual(expect.stringContaining("the clock of w-1 cannot be compared with ours"));
   });
 
+  test("that is none: the control plane that answers for the shared address is known by it", async () => {
+    const [first] = (await lab.desired(names)).machines;
+    const vip = first?.address.replace(/\d+$/, "250") ?? "";
+    const patch = `apiVersion: v1alpha1\nkind: Layer2VIPConfig\nname: ${vip}\nlink: eth0\n`;
+    const desired = await lab.desired(names, { patches: { controlPlane: [patch] } });
+    const wished = { ...desired, endpoint: `https://${first?.address}:6443` };
+    await lab.apply(wished);
+    const { machines } = await lab.observe(wished);
+    expect(machines.get("cp-1")?.state).toMatchObject({ sharedAddress: vip });
+    expect(machines.get("w-1")?.state).not.toHaveProperty("sharedAddress");
+  });
+
   test.each<[string, Fault, RegExp]>([
     [
       "rejects its config",
@@ -163,12 +175,15 @@ describe("trouble with machines, over real sockets", () => {
 
   test("that stays: where etcd cannot start, the error has the service's own words", async () => {
     const message = "Failed to run pre stage: failed to pull image: not found";
-    await trouble("cp-1", { kind: "service-fails", service: "etcd", message });
+    // What the service waits for may be a disk.
+    const volume = { kind: "volume-fails", volume: "EPHEMERAL", message: "no disk matches the selector" } as const;
+    await trouble("cp-1", { kind: "service-fails", service: "etcd", message }, volume);
     const desired = await lab.desired(["cp-1"]);
     const wished = { ...desired, endpoint: `https://${desired.machines[0]?.address}:6443` };
+    const errors = `volume EPHEMERAL: no disk matches the selector; service etcd: ${message}`;
     await expect(lab.apply(wished, { timeouts: { step: 4000, reachable: 60_000 } })).rejects.toMatchObject({
       node: "cp-1",
-      message: expect.stringContaining(`waiting for etcd to start; service etcd: ${message}`),
+      message: expect.stringContaining(`waiting for etcd to start; ${errors}`),
     });
     await trouble("cp-1");
     await lab.apply(wished);
@@ -197,6 +212,34 @@ describe("trouble with machines, over real sockets", () => {
     }
     const { steps: back } = await lab.apply(await wished("1.36.1"));
     expect(back.map(({ sentence }) => sentence)).toContain("roll back kube-apiserver on cp-1 from 1.36.3 to 1.36.1");
+  });
+
+  test("that is left: a dead node that is not in the file holds no health check up, and is named where it holds up an upgrade", async () => {
+    await lab.create("w-2");
+    const wished = async (kubernetesVersion: string, machines: readonly string[]) => {
+      const desired = await lab.desired(machines, { kubernetesVersion });
+      return { ...desired, endpoint: `https://${desired.machines[0]?.address}:6443` };
+    };
+    await lab.apply(await wished("1.36.1", [...names, "w-2"]));
+    await lab.simulator.setPower(await idOf("w-2"), false);
+    const before = await wished("1.36.1", names);
+    const nodeOf = async (name: string) => {
+      const { kubernetes } = await lab.observe(before);
+      return kubernetes.kind === "reachable" ? kubernetes.nodes.find((node) => node.name === name) : undefined;
+    };
+    await expect.poll(async () => (await nodeOf("w-2"))?.ready, { timeout: 10_000 }).toBe(false);
+    const warnings: string[] = [];
+    const events = ({ type, message }: ClusterEvent) => type === "warning" && warnings.push(message);
+    await lab.apply(before, { events });
+    expect(warnings).toEqual(["w-2 is a Kubernetes node without a machine in the file, and not ready"]);
+    const after = await wished("1.36.3", names);
+    await expect(lab.apply(after, { timeouts: { step: 6000 } })).rejects.toThrow(
+      /kube-proxy: 1 of 2 pods are new; w-2: not ready and not in the file/,
+    );
+    const { lockFile } = lab;
+    await deleteNodes({ desired: after, secrets: testSecrets(), policy: defaultPolicy, lockFile }, ["w-2"]);
+    const { steps } = await lab.apply(after);
+    expect(steps.map(({ id }) => id)).toEqual([]);
   });
 
   test.skipIf(!existsSync("/proc/self/fd"))(

@@ -4,7 +4,7 @@ import { type CheckResult, checkHealth, type Machines } from "../../engine/index
 import { defaultPolicy } from "../../engine/policy.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
 
-/** As written by `talosctl health`. */
+/** As written by `talosctl health`, but for the one about the way from kube-proxy to the API. */
 const names = [
   "etcd to be healthy",
   "etcd members to be consistent across nodes",
@@ -20,12 +20,13 @@ const names = [
   "all control plane components to be ready",
   "all k8s nodes to report ready",
   "kube-proxy to report ready",
+  "kube-proxy to follow the Kubernetes API",
   "coredns to report ready",
   "all k8s nodes to report schedulable",
 ];
 
 describe("the health of a cluster", () => {
-  test("is the checks of talosctl health, by the same names and in the same order", async () => {
+  test("is the checks of talosctl health, by the same names and in the same order, and one more", async () => {
     const desired = wish();
     const { world, timing, apply } = lab(desired);
     await apply(desired);
@@ -109,7 +110,7 @@ describe("the health of a cluster", () => {
     });
     expect(report.checks).toEqual([{ name: "etcd to be healthy", state: "failed", reason: "cp-2: no answer yet" }]);
     expect(timing.now() - started).toBe(60_000);
-    expect(told.slice(0, 3)).toEqual(["0s begun", "5s cp-2: no answer yet", "10s cp-2: no answer yet"]);
+    expect(told.slice(0, 3)).toEqual(["0s begun", "5s cp-2: no answer yet (5 s)", "10s cp-2: no answer yet (10 s)"]);
   });
 
   test("gives even the last look after the timeout a second, and not more", async () => {

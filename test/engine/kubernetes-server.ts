@@ -53,6 +53,8 @@ interface KubernetesServer {
   answer: (call: Call) => readonly [number, unknown];
   /** Our client: the first of its servers does not answer, the second one is this. */
   readonly kubernetes: Kubernetes;
+  /** A kubeconfig, as Talos writes it. */
+  readonly kubeconfig: string;
   readonly timing: VirtualTiming;
 }
 
@@ -67,6 +69,7 @@ export function kubernetesServer(): KubernetesServer {
     get kubernetes() {
       return kubernetes;
     },
+    kubeconfig: "",
     timing,
   };
   beforeEach(async () => {
@@ -93,6 +96,13 @@ export function kubernetesServer(): KubernetesServer {
     const url = `https://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
     const access = { servers: ["https://127.0.0.1:1", url], ca: ca.certificate, ...clientPair };
     kubernetes = kubernetesOver(access, url, timing);
+    const data = (text: string) => Buffer.from(text).toString("base64");
+    api.kubeconfig = [
+      `server: ${url}`,
+      `certificate-authority-data: ${data(ca.certificate)}`,
+      `client-certificate-data: ${data(clientPair.certificate)}`,
+      `client-key-data: ${data(clientPair.key)}`,
+    ].join("\n");
   });
   afterEach(async () => {
     kubernetes.close();

@@ -30,6 +30,7 @@ describe("the view of Kubernetes", () => {
     expect(await api.kubernetes.observe()).toEqual({
       kind: "reachable",
       proxyVersion: "1.36.2",
+      components: [],
       nodes: [
         {
           name: "cp-1",
@@ -59,7 +60,7 @@ describe("the view of Kubernetes", () => {
       const containers = [{ name: "kube-proxy", image }];
       api.answer = ({ path }) =>
         path === "/api/v1/nodes" ? [200, { items: [] }] : [200, { spec: { template: { spec: { containers } } } }];
-      expect(await api.kubernetes.observe()).toEqual({ kind: "reachable", nodes: [] });
+      expect(await api.kubernetes.observe()).toEqual({ kind: "reachable", nodes: [], components: [] });
     },
   );
 
@@ -76,7 +77,11 @@ describe("the view of Kubernetes", () => {
   test("is told in plain text, whatever names and messages hold", async () => {
     const evil = "\u001b[2J\u202eevil\u009b1m\r";
     api.answer = ({ path }) =>
-      path === "/api/v1/nodes" ? [200, { items: [node(evil, { metadata: { name: evil, labels: {} } })] }] : [404, {}];
+      path === "/api/v1/nodes"
+        ? [200, { items: [node(evil, { metadata: { name: evil, labels: {} } })] }]
+        : path.includes("/pods?")
+          ? [200, { items: [] }]
+          : [404, {}];
     expect(await api.kubernetes.observe()).toMatchObject({ nodes: [{ name: "<U+202E>evil^M" }] });
     for (const body of [{ message: evil }, evil]) {
       api.answer = () => [422, body];
@@ -118,8 +123,28 @@ describe("the view of Kubernetes", () => {
             },
           ]
         : [404, {}];
-    expect(await api.kubernetes.component("kube-apiserver", "cp-1")).toEqual({ version: "1.36.3", ready: true });
+    expect(await api.kubernetes.component("kube-apiserver", "cp-1")).toMatchObject({ version: "1.36.3", ready: true });
     expect(await api.kubernetes.component("kube-apiserver", "cp-2")).toBeUndefined();
+  });
+
+  test("has the components of all control planes by one call, with the kubelet's words for those that wait", async () => {
+    const image = "registry.k8s.io/kube-scheduler:v1.36.3";
+    const waiting = { reason: "ImagePullBackOff", message: `Back-off pulling image "${image}"` };
+    const scheduler = {
+      ...pod("kube-scheduler-cp-1"),
+      spec: { nodeName: "cp-1", containers: [{ name: "kube-scheduler", image }] },
+      status: { phase: "Pending", conditions: [], containerStatuses: [{ state: { waiting } }] },
+    };
+    const other = { ...pod("etcd-cp-1"), spec: { nodeName: "cp-1", containers: [] } };
+    api.answer = ({ path }) => {
+      if (path === "/api/v1/nodes") return [200, { items: [] }];
+      return /pods\?labelSelector=tier(=|%3D)control-plane$/.test(path)
+        ? [200, { items: [scheduler, other] }]
+        : [404, {}];
+    };
+    const reason = `ImagePullBackOff: Back-off pulling image "${image}"`;
+    const component = { component: "kube-scheduler", node: "cp-1", version: "1.36.3", ready: false, reason };
+    expect(await api.kubernetes.observe()).toEqual({ kind: "reachable", nodes: [], components: [component] });
   });
 });
 
@@ -137,7 +162,7 @@ describe("draining a node", () => {
       if (path.startsWith("/api/v1/pods?")) return [200, { items: pods }];
       return method === "POST" ? [201, {}] : [404, {}];
     };
-    expect(await api.kubernetes.drain("w-1", "evict")).toBe("1 pod is on the way out");
+    expect(await api.kubernetes.drain("w-1", "evict")).toBe("waiting for 1 pod to terminate");
     const changes = api.calls.filter(({ method }) => method !== "GET");
     expect(changes).toMatchObject([
       {
@@ -159,6 +184,37 @@ describe("draining a node", () => {
     expect(await api.kubernetes.drain("w-1", "evict")).toBe("a disruption budget keeps pod default/web");
     // Someone else's cordon stays theirs.
     expect(api.calls.some(({ method }) => method === "PATCH")).toBe(false);
+  });
+
+  test("names a pod with several disruption budgets, which Kubernetes answers with an error that stays", async () => {
+    const message = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+    api.answer = ({ path }) =>
+      path.endsWith("/eviction")
+        ? [500, { kind: "Status", reason: "InternalError", message, code: 500 }]
+        : path.startsWith("/api/v1/nodes/")
+          ? [200, node("w-1")]
+          : [200, { items: [pod("web")] }];
+    await expect(api.kubernetes.drain("w-1", "evict")).rejects.toMatchObject({
+      code: "failed-precondition",
+      retryable: false,
+      message: "pod default/web has more than one disruption budget, and Kubernetes evicts no such pod",
+    });
+  });
+
+  test.each([
+    [500, "etcdserver: request timed out", true],
+    [
+      500,
+      "failed to create typed patch object (default/web; apps/v1, Kind=Deployment): .spec.x: field not declared in schema",
+      false,
+    ],
+    [503, "apiserver is shutting down", true],
+    [415, "the body of the request was in an unknown format", false],
+    [413, "request is too large", false],
+    [405, "the server does not allow this method", false],
+  ])("an answer %i (%s) is worth another try: %s", async (code, message, retryable) => {
+    api.answer = () => [code, { kind: "Status", message, code }];
+    await expect(api.kubernetes.deleteNode("w-1")).rejects.toMatchObject({ retryable });
   });
 
   test("waits for a pod whose namespace is being deleted, which no eviction may touch, as kubectl does", async () => {

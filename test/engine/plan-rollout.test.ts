@@ -21,6 +21,51 @@ const rebooted = (name: string) => {
   return [`> apply-config/${name}`, ...etcd, `> join-kubernetes/${name}`, `> uncordon/${name}`];
 };
 
+describe("the control plane that answers for the shared address", () => {
+  const machines = { "cp-1": { sharedAddress: "10.0.0.5" } };
+  const order = (desired: DesiredCluster, kinds: readonly string[], difference: Difference) =>
+    plan(desired, found(desired, difference), defaultPolicy).flatMap(({ id, kind, sentence }) =>
+      kinds.includes(kind) && /cp-/.test(id) ? [sentence] : [],
+    );
+  const note = "(last of the control planes, because 10.0.0.5 is on it)";
+
+  test.each<[string, DesiredCluster, DesiredCluster, string, readonly string[]]>([
+    [
+      "a config that reboots",
+      wish({ file: "b" }),
+      wish(),
+      "apply-config",
+      ["cp-2", "cp-3", "cp-1"].map((name) => `apply config to ${name} and reboot it`),
+    ],
+    [
+      "a new Talos",
+      wish({ talos: "v1.13.10" }),
+      wish(),
+      "upgrade-talos",
+      ["cp-2", "cp-3", "cp-1"].map((name) => `upgrade Talos on ${name} from v1.13.9 to v1.13.10`),
+    ],
+    [
+      "a new API server",
+      wish({ kubernetes: "1.36.3" }),
+      wish({ kubernetes: "1.36.1" }),
+      "upgrade-kubernetes",
+      ["cp-2", "cp-3", "cp-1"].map((name) => `upgrade kube-apiserver on ${name} from 1.36.1 to 1.36.3`),
+    ],
+  ])("gets %s last, and the plan says why", (_, desired, was, kind, [first, second, last]) => {
+    const sentences = order(desired, [kind], { was, machines }).slice(0, 3);
+    expect(sentences).toEqual([first, second, `${last} ${note}`]);
+  });
+
+  test("comes first where it is the one that needs it, and says nothing where it is alone", () => {
+    const nodes = { "cp-1": { ready: false } };
+    const [first] = order(wish({ file: "b" }), ["apply-config"], { was: wish(), machines, nodes });
+    expect(first).toContain("cp-1");
+    expect(order(wish({ ...small, file: "b" }), ["apply-config"], { was: wish(small), machines })).toEqual([
+      "apply config to cp-1 and reboot it",
+    ]);
+  });
+});
+
 describe("a changed config", () => {
   test("goes over control planes one by one, then one worker, then as many lanes as workers may be away", () => {
     const workers = ["w-1", "w-2", "w-3", "w-4"];

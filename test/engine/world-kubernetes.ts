@@ -33,7 +33,7 @@ export function worldKubernetes(world: World): Kubernetes {
       if (world.stubborn.has(name) && how === "evict") return `a disruption budget keeps pod default/${name}`;
       const machine = world.machine(name);
       machine.pods = Math.max(0, machine.pods - 1);
-      return machine.pods === 0 ? undefined : `${machine.pods} pods are on the way out`;
+      return machine.pods === 0 ? undefined : `waiting for ${machine.pods} pods to terminate`;
     },
     async setSchedulable(name, schedulable) {
       const { node } = world.machine(name);
@@ -60,6 +60,12 @@ export function worldKubernetes(world: World): Kubernetes {
         : { version, ready: !world.sickComponents.has(`${component} ${version}`) };
     },
     workload: async (kind) => (kind === "daemonsets" ? { wanted: 1, updated: 1, ready: 1 } : undefined),
+    rootCas: async () => world.rootCas || publishedCas(world),
+    async restartWorkload({ name }, mark) {
+      record(`restart ${name} for ${mark}`);
+    },
+    clientPods: async () => world.clientPods,
+    proxyFaults: async () => world.proxyFaults,
     apisGoneWith: async () => [],
     async syncManifests(objects) {
       if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
@@ -101,4 +107,12 @@ export function worldKubernetes(world: World): Kubernetes {
       world.machine(name).node = undefined;
     },
   };
+}
+
+/** Controllers publish what the control planes accept. */
+function publishedCas(world: World): string {
+  const [config = ""] = [...world.machines.values()].flatMap(({ role, config: own }) =>
+    role === "controlplane" ? (own ?? []) : [],
+  );
+  return [...config.matchAll(/crt: (\S+)/g)].map(([, text = ""]) => Buffer.from(text, "base64").toString()).join("\n");
 }

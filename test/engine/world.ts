@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type {
+  ClientPods,
   EtcdMember,
   KubernetesNode,
   MachineState,
@@ -63,6 +64,10 @@ export class World {
   readonly clocks = new Map<string, number>();
   /** Of the kube-proxy that runs; a change of configs does not reach it by itself. */
   proxyVersion: string | undefined;
+  /** What pods trust that start now. */
+  rootCas = "";
+  readonly clientPods: ClientPods[] = [];
+  readonly proxyFaults: string[] = [];
   /** What machines have to complain about. */
   readonly diagnostics = new Map<string, readonly string[]>();
   /** What services of machines report that do not run. */

@@ -175,6 +175,14 @@ export const commonCases: Readonly<Record<string, Case | "warning">> = {
   contractGoesUp: settingCases.contractGoesUp as Case,
   offlineDiscovery: "warning",
   onlyNodeId: "warning",
+  imagesOfRelease: {
+    data: ofCluster({ talosVersion: "v1.13.9", installImage: "ghcr.io/siderolabs/installer:v1.13.5" }),
+    file: "cluster.installImage",
+    construct: cluster,
+    // By what the machines run: test/engine/image-findings.test.ts
+    provider: { never: "an adopted cluster has the image that it was installed with; its plan is refused" },
+    engine: { never: "a machine that runs the release keeps its image; others are refused" },
+  },
   ruleNamesUnique: inFile(
     ofCluster({
       firewall: {

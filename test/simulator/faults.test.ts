@@ -20,6 +20,7 @@ const written: Readonly<Record<FaultKind, string>> = {
   "bad-boot": "bad-boot",
   "component-not-ready": '{"kind":"component-not-ready","component":"kube-scheduler","version":"1.36.5"}',
   "service-fails": '{"kind":"service-fails","service":"etcd","message":"Failed to run pre stage: not found"}',
+  "volume-fails": '{"kind":"volume-fails","volume":"EPHEMERAL","message":"no disk matches"}',
 };
 
 describe("a fault as a person writes it", () => {

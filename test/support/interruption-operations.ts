@@ -122,16 +122,14 @@ const operations: readonly Operation[] = [
     kinds: both(["pull-installer", "drain", "upgrade-talos", "apply-config", "uncordon"]),
     before: same,
     after: (cluster) => ({ ...cluster, talos: cluster.talos + 1 }),
-    command: (path, { talos }) =>
-      path === "alone" ? ["upgrade", "talos", "local", "--to", `v1.13.${talos}`, "--yes"] : deploy(path),
+    command: (_, { talos }) => ["upgrade", "talos", "local", "--to", `v1.13.${talos}`, "--yes"],
   },
   {
     name: "Kubernetes upgrade",
     kinds: both(["pull-images", ...components.map((component) => `upgrade-${component}`), "sync-manifests"]),
     before: same,
     after: (cluster) => ({ ...cluster, kubernetes: cluster.kubernetes + 1 }),
-    command: (path, { kubernetes }) =>
-      path === "alone" ? ["upgrade", "k8s", "local", "--to", `1.36.${kubernetes}`, "--yes"] : deploy(path),
+    command: (_, { kubernetes }) => ["upgrade", "k8s", "local", "--to", `1.36.${kubernetes}`, "--yes"],
   },
   {
     name: "rotate-ca",
@@ -200,7 +198,7 @@ const operations: readonly Operation[] = [
     name: "destroy",
     kinds: both(["reset"]),
     before: same,
-    command: (path) => (path === "alone" ? ["down", "local", "--yes"] : ["destroy", "local", "--yes"]),
+    command: () => ["destroy", "local", "--yes"],
   },
   {
     name: "first deploy",

@@ -13,11 +13,17 @@ const now = new Date("2026-11-16T12:00:00.500Z");
 const etcdDown = { state: "down", healthy: false, members: [] } as const;
 const at = (text: string, renewable = true) => [{ name: "kubeconfig", expiresAt: new Date(text), renewable }];
 
+const unready = [{ part: "component", message: "cp-1: kube-scheduler is not ready" }] as const;
+const sick = observedLab({}, { unready });
+
 describe("the conditions of a cluster", () => {
   test.each<[string, ClusterObservation, string, string, string]>([
     ["all is well", observedLab(), "Ready", "True", "AllReady"],
     ["all is well", observedLab(), "EtcdHealthy", "True", "AllMembersHealthy"],
     ["all is well", observedLab(), "KubernetesAvailable", "True", "Answers"],
+    ["all is well", observedLab(), "ComponentsReady", "True", "AllReady"],
+    ["a component is not ready", sick, "ComponentsReady", "False", "NotReady"],
+    ["a component is not ready", sick, "Ready", "False", "NotReady"],
     ["all is well", observedLab(), "Drifted", "False", "AsDeclared"],
     ["all is well", observedLab(), "CertificatesValid", "True", "Valid"],
     ["a worker is silent", observedLab({ "w-1": unreachable }), "Ready", "Unknown", "Unreachable"],

@@ -224,6 +224,7 @@ describe("in a cluster", () => {
     const done = await pod(Number.POSITIVE_INFINITY);
     expect(done.code, done.complaint).toBe(0);
     expect(done.told).not.toContain('"step-finished"');
+    expect(done.complaint).toContain("lab is managed without Terraform.");
   });
 
   test("the CAs of the very cluster are exchanged from a pod, cut off and taken up, while an operator stands aside", async () => {

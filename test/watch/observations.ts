@@ -66,6 +66,7 @@ export function observedLab(
           addresses: [],
           kubeletVersion: "v1.36.3",
         })),
+        components: [],
       },
     },
     steps: [],

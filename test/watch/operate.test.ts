@@ -111,6 +111,15 @@ describe("the operator", () => {
     expect(lines).toContain("info mended: Drifted is False: AsDeclared: the cluster is what its file says");
   });
 
+  test.each([
+    [undefined, true],
+    ["it belongs to Terraform: talosmith deploy lab", false],
+  ])("says that it may repair unless something forbids it: %s", async (obstacle, allowed) => {
+    const look = () => observedLab({}, obstacle === undefined ? {} : { obstacle });
+    const { record } = await play({ files: { lab: repairing }, look, lasts: 2 * minute });
+    expect(record.entries.get("lab")?.repairAllowed).toBe(allowed);
+  });
+
   test("waits longer after each repair that failed, and begins anew when the file changes", async () => {
     const { times, record, lines } = await play({
       files: { lab: repairing },
@@ -231,7 +240,11 @@ describe("the operator", () => {
 
     test.each([
       ["repairs are not allowed", simulated, healthy],
-      ["terraform is missing", repairing, observedLab({}, { ...drift, obstacle: "neither is on the PATH" })],
+      [
+        "terraform is missing",
+        repairing,
+        observedLab({}, { ...drift, obstacle: "neither terraform nor tofu is on the PATH" }),
+      ],
     ])("plans nothing where %s, and the metric says so", async (_when, file, look) => {
       const { counts, record } = await play({ files: { lab: file }, look: () => look });
       expect(counts["repair lab"]).toBeUndefined();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -49,4 +49,21 @@ test("the engine gets the policy of the file, and of the file as it would be", a
   const edited = text.replace("maxUnavailable: 2", "maxUnavailable: 3");
   const next = workspace.with(loadEnvironment(root, "lab", new Map([["environments/lab.yaml", edited]])));
   expect((await next.engineOptions()).policy).toMatchObject({ maxUnavailable: 3, kubernetes: true });
+});
+
+test.each([
+  ["without Terraform", undefined, true],
+  ["by Terraform", '{"version":4,"resources":[{"mode":"managed","type":"x","name":"y","instances":[{}]}]}', false],
+])("a restore of metal that was deployed %s records its machines: %s", async (_, state, recorded) => {
+  const workspace = open();
+  const file = join(root, "state/lab.tfstate");
+  mkdirSync(join(root, "state"), { recursive: true });
+  if (state !== undefined) writeFileSync(file, state);
+  try {
+    const { machines } = await workspace.desiredAgain(await workspace.secrets.ensure());
+    expect(machines.map(({ name }) => name)).toEqual(["cp-1"]);
+    expect(existsSync(join(root, "state/lab.machines.json"))).toBe(recorded);
+  } finally {
+    rmSync(join(root, "state"), { recursive: true });
+  }
 });

@@ -2,16 +2,15 @@
 import { createHash } from "node:crypto";
 import { infrastructureChanges, infrastructureLine, losesData, type Review, stepsOf } from "../../review/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { removeEmptyState, withPlannedChange } from "../../workspace/change.ts";
+import { keepContract, removeEmptyState, withPlannedChange } from "../../workspace/change.ts";
 import { refuseProtected } from "../../workspace/deploy.ts";
 import {
   type EditedEnvironment,
-  saveContract,
   withNewVersions,
   withPoolCount,
-  withTexts,
+  withSavedTexts,
 } from "../../workspace/environment-file.ts";
-import { managerName, managerOf } from "../../workspace/manager.ts";
+import { type Manager, managerName, managerOf } from "../../workspace/manager.ts";
 import { isDangerous, noticeOf, type PlannedChange, type ProgressListener } from "../../workspace/planned-change.ts";
 import { notDeployed } from "../../workspace/project.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
@@ -49,7 +48,7 @@ export async function performChange(
   const tell = (type: "waiting" | "planned" | "step-finished", message: string, more: object = {}) =>
     events({ type, at: workspace.context.clock.now(), message, ...more });
   tell("waiting", "planning");
-  await withChange(workspace, action, async ({ plan, planned, edited, edit, keep }) => {
+  await withChange(workspace, action, async ({ plan, planned, manager, edited, edit, keep }) => {
     review(plan);
     keep();
     if (edit !== undefined) {
@@ -58,13 +57,14 @@ export async function performChange(
     }
     await planned.apply(events);
     if (action.kind === "destroy") await removeEmptyState(edited);
-    else await saveContract(edited.root, edited.environment);
+    else await keepContract(edited, manager);
   });
 }
 
 interface OpenChange {
   readonly plan: ActionPlan;
   readonly planned: PlannedChange;
+  readonly manager: Manager;
   /** With the environment's file as the action wants it. */
   readonly edited: Workspace;
   /** Undefined when no file changes. */
@@ -86,15 +86,16 @@ async function withChange<T>(
   return withTurn(workspace.root, (leave) => {
     const { environment, texts } = editOf(workspace, action);
     const edit = isEdit(action) && texts.size > 0 ? editStep(texts, action) : undefined;
-    return withTexts(workspace.root, texts, (keepTexts) => {
+    return withSavedTexts(workspace.root, texts, (keepTexts) => {
       const edited = workspace.written(environment);
       const keep = () => {
         keepTexts();
         leave();
       };
-      return withPlannedChange(edited, manager, { intent }, (planned) =>
-        work({ plan: planOf(edited, managerName(manager), planned, { edit, action }), planned, edited, edit, keep }),
-      );
+      return withPlannedChange(edited, manager, { intent }, (planned) => {
+        const plan = planOf(edited, managerName(manager), planned, { edit, action });
+        return work({ plan, planned, manager, edited, edit, keep });
+      });
     });
   });
 }

@@ -10,7 +10,9 @@ import {
   talosMachines,
 } from "../../engine/index.ts";
 import { diffConfigs, type MachineConfig, movesInWords, redactConfig } from "../../talos/config/index.ts";
+import { changesByEffect, withoutEffectInWords } from "../../talos/config/migrate/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { isGiven } from "../../talos/given.ts";
 import { oneLine, plainText } from "../../talos/plain-text.ts";
 import { hideSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
 import type { DeployedCluster } from "../../workspace/workspace.ts";
@@ -69,7 +71,9 @@ export async function machineDetail(
       addresses,
       disks,
       config: state.config === undefined ? null : hide(redactConfig(state.config)),
-      ...(state.config === undefined ? { changes: [], moved: null } : configDifferences(machine, state.config, hide)),
+      ...(state.config === undefined
+        ? { changes: [], moved: null }
+        : configDifferences(opened.desired, machine, state.config, hide)),
     };
   } catch (error) {
     const { code, message } = TalosError.from(error);
@@ -87,6 +91,7 @@ function problemOf(state: Exclude<MachineState, { kind: "configured" }>): string
 
 /** From the active config of a machine to the desired one, secrets replaced. */
 export function configDifferences(
+  desired: Pick<DesiredCluster, "talosVersion" | "contract" | "previousContract">,
   machine: DesiredMachine,
   active: MachineConfig,
   hide: (text: string) => string,
@@ -94,7 +99,11 @@ export function configDifferences(
   const shown = (text: string | undefined) => (text === undefined ? null : plainText(hide(text)));
   // What came or went as a whole has no value of its own to show.
   const whole = "the whole document";
-  const found = diffConfigs(active, machine.config);
+  const { effective: found, withoutEffect } =
+    desired.previousContract === undefined
+      ? { effective: diffConfigs(active, machine.config), withoutEffect: [] }
+      : changesByEffect(active, machine.config, desired.talosVersion.contract);
+  const same = [movesInWords(found), withoutEffectInWords(withoutEffect, desired.contract)].filter(isGiven);
   return {
     changes: found
       .filter(({ kind }) => kind !== "moved")
@@ -105,13 +114,13 @@ export function configDifferences(
         after: path === "" && kind === "added" ? whole : shown(after),
         reboot,
       })),
-    moved: movesInWords(found) ?? null,
+    moved: same.length === 0 ? null : same.join(". "),
   };
 }
 
 /** What these steps change in configs. Comparing takes time: only machines that a step sends a config to. */
 export function differencesOf(
-  { machines }: DesiredCluster,
+  desired: DesiredCluster,
   observed: ObservedCluster,
   steps: readonly Step[],
   secrets: SecretsBundle,
@@ -119,10 +128,10 @@ export function differencesOf(
   const changing = new Set(steps.filter(({ kind }) => kind === "apply-config").map(({ machine }) => machine));
   const hide = hideSecrets(secrets);
   const groups = new Map<string, ConfigDifferences & { machines: string[] }>();
-  for (const machine of machines.filter(({ name }) => changing.has(name))) {
+  for (const machine of desired.machines.filter(({ name }) => changing.has(name))) {
     const state = stateOf(machine.name, observed);
     if (state.kind !== "configured" || state.config === undefined) continue;
-    const found = configDifferences(machine, state.config, hide);
+    const found = configDifferences(desired, machine, state.config, hide);
     const key = JSON.stringify(found);
     const group = groups.get(key) ?? { machines: [], ...found };
     group.machines.push(machine.name);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+export { appFailure } from "./app-failure.ts";
 export {
   type ProjectOptions,
   type SynthesizeOptions,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
 import type { WorkspaceContext } from "../context.ts";
-import { synthesizeEnvironments } from "../synthesize/index.ts";
+import { appFailure, synthesizeEnvironments } from "../synthesize/index.ts";
 import { runProgram } from "./run-program.ts";
 
 /** Where the CDK's own commands put a stack, too: one directory and one state for all of them. */
@@ -59,7 +59,7 @@ async function runApp(
   const options = { cwd: root, env: { ...env, ...settings }, signal };
   const { code, stdout, stderr } = await runProgram("sh", ["-c", app], options);
   if (code === 0) return;
-  const message = `\`${app}\` of cdktf.json failed\n\n${`${stdout}${stderr}`.trim()}\n`;
+  const message = `\`${app}\` of cdktf.json failed\n\n${appFailure(`${stdout}${stderr}`, root)}\n`;
   const without = "Without main.ts the built-in app makes the stacks.";
   // Of a package, not of a file of the project.
   const isMissing = /Cannot find package/.test(stderr);

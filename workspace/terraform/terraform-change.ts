@@ -25,7 +25,7 @@ export async function withTerraformChange<T>(
   work: (planned: PlannedChange) => Promise<T>,
 ): Promise<T> {
   const { intent } = options;
-  if (intent === "deploy") await workspace.machines.refuseOtherKind();
+  if (intent === "deploy") await refuseUndeployable(workspace);
   const terraform = await openStack(workspace, binary, intent);
   return withPatchPlaces(workspace, () =>
     withPlanFile(stackOf(workspace), async (file) => {
@@ -49,6 +49,14 @@ export async function withTerraformChange<T>(
       });
     }),
   );
+}
+
+/** Before terraform is started: what its apply could report for one machine after the other at best. */
+async function refuseUndeployable(workspace: Workspace): Promise<void> {
+  await workspace.machines.refuseOtherKind();
+  if (workspace.environment.kind !== "simulated") return;
+  const { requireLoopback } = await import("../simulated-machines.ts");
+  await requireLoopback(workspace);
 }
 
 /** Terraform compares nothing of health, and the health of the cluster that workers join is its own deploy's matter. */

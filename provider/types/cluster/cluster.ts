@@ -239,12 +239,12 @@ function hasPatches({ machines }: ClusterInput): boolean {
 
 /** To render configs before there are secrets. */
 async function throwawaySecrets(contract: string): Promise<SecretsBundle> {
-  const [{ generateSecrets }, { Contract }, { systemClock, systemEntropy }] = await Promise.all([
+  const [{ generateThrowawaySecrets }, { Contract }, { systemClock, systemEntropy }] = await Promise.all([
     import("../../../talos/secrets/index.ts"),
     import("../../../talos/version/index.ts"),
     import("../../../talos/clock.ts"),
   ]);
-  return generateSecrets({ contract: Contract.parse(contract), clock: systemClock, entropy: systemEntropy });
+  return generateThrowawaySecrets({ contract: Contract.parse(contract), clock: systemClock, entropy: systemEntropy });
 }
 
 async function planCreate({ planned: wishes, config, client, diagnostics }: PlanRequest<Schema, Client>) {
@@ -314,8 +314,10 @@ async function planUpdate(request: PlanRequest<Schema, Client>, prior: ClusterSt
     if (known !== undefined) await refuseConfigs(await withPatchFiles(known.input, client), secrets, diagnostics);
     return { ...settled, steps: unknown, changes: unknown };
   }
-  const { refused, steps, changes } = await planOfUpdate(prior, known.input, secrets, client);
+  const { refused, steps, changes, notes } = await planOfUpdate(prior, known.input, secrets, client);
   refuseFindings("Can't be changed", refused, diagnostics);
+  for (const detail of notes)
+    diagnostics.warning({ summary: "The new Talos release changes a default", detail, path: path("talos_version") });
   const news = changesOfFiles(prior, known.input, files);
   const all = { ...changes };
   for (const [machine, lines] of Object.entries(news)) all[machine] = [...(all[machine] ?? []), ...lines];

@@ -28,7 +28,9 @@ export async function findDrift(
   prepare: (secrets: SecretsBundle) => Promise<Renderable>,
 ): Promise<ClusterState> {
   const secrets = await client.secrets.of(state.ca_fingerprint);
-  const { observe, plan, refuseLost, talosMachines } = await import("../../../engine/index.ts");
+  const { observe, plan, refuseLost, talosMachines, unreadyParts, versionConflicts } = await import(
+    "../../../engine/index.ts"
+  );
   const { diffConfigs } = await import("../../../talos/config/index.ts");
   let rendering: Renderable;
   try {
@@ -75,6 +77,11 @@ export async function findDrift(
     if (silent.length === observed.machines.size) return state;
   }
   const desired = rendering.whole();
+  for (const { summary, detail } of warningsOf(
+    unreadyParts(desired, observed, policyOf(state)).map(({ message }) => message),
+    versionConflicts(desired, observed).map(({ message, hint = "" }) => `${message}. ${hint}`),
+  ))
+    diagnostics.warning({ summary, detail });
   const steps = plan(desired, observed, policyOf(state)).filter((step) => !notDrift.has(step.kind));
   const { caFingerprint } = await import("../../../talos/secrets/index.ts");
   const drift = steps.map(({ kind, machine, sentence }) => {
@@ -89,6 +96,18 @@ export async function findDrift(
     return `${sentence}: ${shortList(told.map(placeInWords))}`;
   });
   return { ...state, drift, ca_fingerprint: caFingerprint(secrets) };
+}
+
+/** What a plan does not show: nothing of it is a difference that an apply would mend. */
+function warningsOf(
+  unready: readonly string[],
+  conflicts: readonly string[],
+): readonly { readonly summary: string; readonly detail: string }[] {
+  const found = [
+    { summary: "The cluster is not healthy", lines: unready },
+    { summary: "Machines run versions that no apply changes", lines: conflicts },
+  ];
+  return found.flatMap(({ summary, lines }) => (lines.length === 0 ? [] : [{ summary, detail: lines.join("\n") }]));
 }
 
 function shortList(items: readonly string[]): string {

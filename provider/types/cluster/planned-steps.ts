@@ -35,6 +35,8 @@ export interface PlannedUpdate {
   readonly refused: readonly Finding[];
   readonly steps: readonly string[];
   readonly changes: Readonly<Record<string, readonly string[]>>;
+  /** What an upgrade of Talos changes although configs stay, in sentences. */
+  readonly notes: readonly string[];
 }
 
 /** The steps from one wish to the next, if the cluster is as the first one left it, and what they change. */
@@ -44,18 +46,32 @@ export async function planOfUpdate(
   secrets: SecretsBundle,
   client: Client,
 ): Promise<PlannedUpdate> {
-  const { configFindings, immutableFindings, plan, schematicOf } = await import("../../../engine/index.ts");
+  const { configFindings, imageFindings, immutableFindings, plan, schematicOf } = await import(
+    "../../../engine/index.ts"
+  );
   const leaving = leavingMachines(prior, next);
   const [whole, wholeNext] = await Promise.all([withPresentFiles(prior, next, client), withPatchFiles(next, client)]);
   const before = await renderCluster(whole, secrets);
   const after = await renderCluster(withoutOldMeta(prior, wholeNext), secrets, { leaving });
   const observed = assume(after, before, schematicOf);
   return {
-    refused: [...immutableFindings(after, observed), ...configFindings(after, observed)],
+    refused: [immutableFindings, configFindings, imageFindings].flatMap((find) => find(after, observed)),
     steps: plan(after, observed, policyOf(next)).map(({ sentence }) => sentence),
     // Shown to people, so without what patch files hold.
+    notes: await upgradeNotes(before, after),
     changes: await configChanges(await renderCluster(prior, secrets), await renderCluster(next, secrets, { leaving })),
   };
+}
+
+async function upgradeNotes(before: DesiredCluster, after: DesiredCluster): Promise<readonly string[]> {
+  if (before.talosVersion.contract.equals(after.talosVersion.contract)) return [];
+  const { releaseChanges } = await import("../../../talos/config/migrate/index.ts");
+  const upgraded = after.machines.flatMap(({ name, config }) => {
+    const was = before.machines.find((machine) => machine.name === name)?.config;
+    if (was === undefined || was.text === "" || config.text === "") return [];
+    return [{ name, from: before.talosVersion, before: was, after: config }];
+  });
+  return releaseChanges(upgraded, after.talosVersion);
 }
 
 /** The prior wishes with the patch files that are still named; those that are not may be gone from the disk. */
@@ -134,22 +150,30 @@ const longestValue = 160;
 
 /** What changes in each machine's config, by path, with secrets replaced. Machines without a change are left out. */
 export async function configChanges(
-  before: { readonly machines: readonly Pick<DesiredMachine, "name" | "config">[] },
-  after: Pick<DesiredCluster, "machines">,
+  before: Pick<DesiredCluster, "contract"> & {
+    readonly machines: readonly Pick<DesiredMachine, "name" | "config">[];
+  },
+  after: Pick<DesiredCluster, "machines" | "contract" | "talosVersion">,
 ): Promise<Readonly<Record<string, readonly string[]>>> {
   const { diffConfigs, movesInWords } = await import("../../../talos/config/index.ts");
+  const { changesByEffect, withoutEffectInWords } = await import("../../../talos/config/migrate/index.ts");
+  const isMigrated = before.contract.compare(after.contract) < 0;
   const changes: Record<string, readonly string[]> = {};
   for (const machine of after.machines) {
     const was = before.machines.find(({ name }) => name === machine.name);
     if (was === undefined || was.config.text === machine.config.text) continue;
-    const found = diffConfigs(was.config, machine.config);
+    const { effective: found, withoutEffect } = isMigrated
+      ? changesByEffect(was.config, machine.config, after.talosVersion.contract)
+      : { effective: diffConfigs(was.config, machine.config), withoutEffect: [] };
     const moves = movesInWords(found);
-    const told = found.filter(({ kind }) => kind !== "moved");
-    const lines = told.map((change) => {
+    const same = withoutEffectInWords(withoutEffect, after.contract);
+    const lines = found.flatMap((change) => {
+      if (change.kind === "moved") return [];
       const what = change.path === "" ? change.kind : `${brief(change.before)} → ${brief(change.after)}`;
       return `${placeInWords(change)}: ${what}${change.reboot ? " (reboots)" : ""}`;
     });
-    if (found.length > 0) changes[machine.name] = [...lines, moves].filter(isGiven);
+    const told = [...lines, same, moves].filter(isGiven);
+    if (told.length > 0) changes[machine.name] = told;
   }
   return changes;
 }

@@ -19,17 +19,27 @@ import { contractIn } from "./spec.ts";
 /** Faults of a configuration by itself. Values that are not known yet are checked when they are. */
 export async function checkWishes(wishes: ClusterWishes, diagnostics: Diagnostics): Promise<void> {
   // Terraform starts us once for this alone: all that knows configs would take longer to load than to ask.
-  const [{ KubernetesVersion, TalosVersion }, { checkEndpoint }] = await Promise.all([
+  const [{ Contract, KubernetesVersion, TalosVersion }, { checkEndpoint }] = await Promise.all([
     import("../../../talos/version/index.ts"),
     import("../../../talos/check-endpoint.ts"),
   ]);
   const check = checkInto(diagnostics);
-  const { talos_version: talos, kubernetes_version: kubernetes, endpoint, cni, cni_urls: urls, machines } = wishes;
+  const {
+    talos_version: talos,
+    config_contract: contract,
+    kubernetes_version: kubernetes,
+    endpoint,
+    cni,
+    cni_urls: urls,
+    machines,
+  } = wishes;
   const release = typeof talos === "string" ? check(path("talos_version"), () => TalosVersion.parse(talos)) : undefined;
-  if (release?.unknown !== undefined)
+  // Another contract than a known one is an error of its own.
+  const unknown = release?.unknownWith(typeof contract === "string" ? Contract.find(contract) : undefined);
+  if (unknown !== undefined)
     diagnostics.warning({
       summary: "Newer Talos than the provider knows",
-      detail: `Found ${release}. ${release.unknown}`,
+      detail: `Found ${release}. ${unknown}`,
       path: path("talos_version"),
     });
   if (typeof kubernetes === "string")

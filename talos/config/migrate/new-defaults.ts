@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import type { Contract } from "../../version/index.ts";
+import { TalosError } from "../../errors.ts";
+import { Contract, type DefaultChange } from "../../version/index.ts";
 import type { YamlValue } from "../../yaml/index.ts";
 import type { ConfigDocument } from "../document/config-file.ts";
 import { textAt, type Value, valueAt } from "../document/value.ts";
@@ -15,6 +16,8 @@ export interface NewDefault {
   readonly id: string;
   /** Kind of the document that has it, with its name where it has one. */
   readonly document: string;
+  /** Where configs have it, as a comparison of two names it. */
+  readonly places: readonly { readonly document: string; readonly path: string }[];
   /** Whether a machine that runs the release has it with this config. */
   readonly isOn: (documents: Documents, talos: Contract) => boolean;
   /** Takes it out, on or off, so that two configs can be compared without regard to it. */
@@ -45,6 +48,7 @@ export const newDefaults: readonly NewDefault[] = [
   {
     id: "kernel-args-from-image",
     document: "v1alpha1",
+    places: [{ document: "v1alpha1", path: grub }],
     controlPlane: false,
     isSwitch: true,
     isOn: (documents) =>
@@ -58,12 +62,13 @@ export const newDefaults: readonly NewDefault[] = [
     // With the document it is mounted securely, unless that says otherwise. Without, 1.13 alone does the same.
     id: "secure-ephemeral",
     document: `VolumeConfig/${ephemeral}`,
+    places: [{ document: `VolumeConfig/${ephemeral}`, path: "" }],
     controlPlane: false,
     isSwitch: true,
     isOn: (documents, talos) => {
       if (!talos.includes(13)) return false;
       const found = findDocument(documents, { kind: "VolumeConfig", name: ephemeral });
-      return found === undefined ? !talos.includes(14) : valueAt(found.section, "mount.secure") !== false;
+      return found === undefined ? talos.mountsVarSecurely : valueAt(found.section, "mount.secure") !== false;
     },
     remove: (documents) => take(documents, "VolumeConfig", "mount.secure", ephemeral),
     off: () => [document("VolumeConfig", { name: ephemeral, mount: { secure: false } })],
@@ -71,6 +76,7 @@ export const newDefaults: readonly NewDefault[] = [
   {
     id: "filesystem-trim",
     document: "FilesystemTrimConfig",
+    places: [{ document: "FilesystemTrimConfig", path: "" }],
     controlPlane: false,
     isSwitch: false,
     isOn: (documents) => !isUnset(at(documents, "FilesystemTrimConfig", "interval")),
@@ -81,6 +87,7 @@ export const newDefaults: readonly NewDefault[] = [
   {
     id: "workload-isolation",
     document: "SecurityProfileConfig",
+    places: [{ document: "SecurityProfileConfig", path: "" }],
     controlPlane: false,
     isSwitch: true,
     isOn: (documents) => at(documents, "SecurityProfileConfig", "workloadIsolation") === true,
@@ -91,6 +98,10 @@ export const newDefaults: readonly NewDefault[] = [
     // The probes of the API server are unauthenticated: without anonymous access it would be restarted again and again.
     id: "anonymous-health",
     document: "KubeAuthenticationConfig",
+    places: [
+      { document: "KubeAuthenticationConfig", path: "" },
+      { document: "KubeAPIServerConfig", path: "startupProbes" },
+    ],
     controlPlane: true,
     isSwitch: false,
     isOn: (documents) =>
@@ -109,6 +120,14 @@ export const newDefaults: readonly NewDefault[] = [
     ],
   },
 ];
+
+/** What it does and can break. */
+export function wordsOf({ document }: NewDefault): DefaultChange {
+  const [oldest, newest] = [Contract.all()[0], Contract.newest()];
+  const known = oldest && newest.newDefaultsSince(oldest).find((change) => change.document === document);
+  if (known === undefined) throw new TalosError("internal", `no words for the default of ${document}`);
+  return known;
+}
 
 /** Documents that say nothing but what they are. */
 export function isBare({ section }: ConfigDocument): boolean {

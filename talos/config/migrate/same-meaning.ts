@@ -34,6 +34,41 @@ export function compareMeaning(before: MachineConfig, after: MachineConfig, talo
   return { changes: changes.filter(({ kind }) => kind !== "moved"), switchedOn };
 }
 
+/** The differences between a config and that of a newer contract, for people. */
+export interface ChangesByEffect {
+  /** What a machine does differently after it, and what is only kept in another place. */
+  readonly effective: readonly Change[];
+  /** What the newer contract implies, or says where the older one did not need to. */
+  readonly withoutEffect: readonly Change[];
+}
+
+export function changesByEffect(before: MachineConfig, after: MachineConfig, talos: Contract): ChangesByEffect {
+  const found = diffConfigs(before, after);
+  const { changes, switchedOn } = compareMeaning(before, after, talos);
+  const switched = newDefaults.filter(({ id }) => switchedOn.includes(id));
+  const matters = (change: Change) =>
+    change.kind === "moved" ||
+    changes.some((other) => isSamePlace(change, other)) ||
+    switched.some((one) => one.places.some((place) => isSamePlace(change, place)));
+  return { effective: found.filter(matters), withoutEffect: found.filter((change) => !matters(change)) };
+}
+
+type Place = Pick<Change, "document" | "path">;
+
+/** One may be a part of the other. */
+function isSamePlace(left: Place, right: Place): boolean {
+  if (left.document !== right.document) return false;
+  const [shorter, longer] = [left.path, right.path].sort((a, b) => a.length - b.length) as [string, string];
+  return shorter === "" || longer === shorter || longer.startsWith(`${shorter}.`);
+}
+
+/** In one line, what has no effect; undefined when nothing is among the changes. */
+export function withoutEffectInWords(changes: readonly Change[], contract: Contract): string | undefined {
+  if (changes.length === 0) return undefined;
+  const places = changes.map(({ document, path }) => (document === "v1alpha1" ? path : document));
+  return `no effect, contract ${contract} means the same: ${[...new Set(places)].sort().join(", ")}`;
+}
+
 /** What newer contracts do without saying it. */
 const implied: readonly (readonly [path: string, value: Value])[] = [
   ["machine.kubelet.disableManifestsDirectory", true],

@@ -14,6 +14,7 @@ import { freeForm } from "../document/decode.ts";
 import { requireNoConflict } from "../document/document-conflicts.ts";
 import { textAt } from "../document/value.ts";
 import { type ConfigRules, newestRules } from "../rules.ts";
+import { kindType } from "../schema/schema.ts";
 import { type DeleteDirective, deleteInDocument, extractDeletes } from "./delete-directive.ts";
 import { applyJsonPatch, type JsonOperation, readOperations } from "./json-patch.ts";
 import { mergeSections } from "./merge.ts";
@@ -132,6 +133,23 @@ function applyStrategic(
   return documents;
 }
 
+/** One that only newer contracts have was written for one of them, such as by a migration. */
+function missingDocument({ kind, name }: DeleteDirective, { contract }: ConfigRules): TalosError {
+  const document = name === "" ? kind : `${kind}/${name}`;
+  const since = kindType(kind)?.since ?? 0;
+  if (contract.includes(since))
+    return new TalosError("invalid-input", `patch delete: the config has no document ${document}`, {
+      hint: "Leave the directive out, or correct kind and name.",
+    });
+  return new TalosError(
+    "invalid-input",
+    `a patch deletes ${document}, which configs of contract ${contract} do not have: it is for contract v1.${since} or newer`,
+    {
+      hint: `Set the config contract back to v1.${since} or newer, or remove the patch. There is no way back from a newer contract that was deployed.`,
+    },
+  );
+}
+
 function applyDelete(documents: ConfigDocument[], directive: DeleteDirective, rules: ConfigRules): ConfigDocument[] {
   const target = documents.find((document) => {
     if (document.kind !== directive.kind || document.apiVersion !== directive.apiVersion) return false;
@@ -139,10 +157,7 @@ function applyDelete(documents: ConfigDocument[], directive: DeleteDirective, ru
   });
   if (target === undefined) {
     if (rules.skipsMissingDocuments) return documents;
-    const name = directive.name === "" ? "" : `/${directive.name}`;
-    throw new TalosError("invalid-input", `patch delete: the config has no document ${directive.kind}${name}`, {
-      hint: "Leave the directive out, or correct kind and name.",
-    });
+    throw missingDocument(directive, rules);
   }
   if (directive.path.length === 0) return documents.filter((document) => document !== target);
   deleteInDocument(target, directive);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Clock, Entropy } from "../../clock.ts";
 import { TalosError } from "../../errors.ts";
-import { issueCertificate, type KeyPair, loadCertificate } from "../../pki/index.ts";
+import { backdated, issueCertificate, type KeyPair, loadCertificate } from "../../pki/index.ts";
 import { type SecretsBundle, trustedCas } from "../../secrets/index.ts";
 import { parseGoDuration } from "../document/go-duration.ts";
 import { knownRoles, type Role, type TalosContext, type Talosconfig } from "./talosconfig.ts";
@@ -38,7 +38,7 @@ export function issueAdminCredentials(secrets: SecretsBundle, options: Credentia
     secrets.certs.os,
     {
       subject: { organizations: [...(options.roles ?? ["os:admin"])].sort() },
-      notBefore: now,
+      notBefore: backdated(now),
       notAfter: new Date(now.getTime() + ttl),
       usages: ["clientAuth"],
     },

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { doctor } from "../../../cli/actions/doctor.ts";
+import { refuseMissingImages } from "../../../workspace/start-images.ts";
+import { openWorkspace } from "../../../workspace/workspace.ts";
 import { testContext } from "../../support/command-context.ts";
 import { mayMount, mountTinyDisk, unmountDisk } from "../../support/tiny-disk.ts";
 
@@ -88,4 +90,27 @@ test("a faulty environment file is a fault", async () => {
   const { findings, code } = await examine();
   expect(code).toBe(1);
   expect(findings.at(-1)).toMatchObject({ about: "lab", level: "fault" });
+});
+
+test.each([
+  ["before the first deploy a fault", undefined, "fault"],
+  [
+    "afterwards a note",
+    { text: '{"version":4,"resources":[{"mode":"managed","type":"x","name":"y","instances":[{}]}]}', mode: 0o600 },
+    "note",
+  ],
+] as const)("an image that is not there is %s, and a command that deploys warns", async (_, state, level) => {
+  const image = (file: string) =>
+    `infrastructure: { kind: libvirt, trustOnFirstUse: true, image: ${file} }\ncontrolPlane: { count: 1 }\n`;
+  writeFileSync(join(root, "environments/lab.yaml"), image("images/own.qcow2"));
+  const says = "images/own.qcow2 is not there: new virtual machines start from it";
+  expect((await examine(state)).findings).toContainEqual({ about: "lab: image", level, says });
+  const context = testContext({ cwd: root, env: {} });
+  const workspace = openWorkspace("lab", context, { warn: true });
+  expect(context.written.stderr).toContain("images/own.qcow2: the image that machines start from is not there");
+  expect(() => refuseMissingImages(workspace)).toThrow("images/own.qcow2: the image");
+  mkdirSync(join(root, "images"));
+  writeFileSync(join(root, "images/own.qcow2"), "");
+  expect((await examine(state)).findings.some(({ about }) => about === "lab: image")).toBe(false);
+  expect(() => refuseMissingImages(workspace)).not.toThrow();
 });

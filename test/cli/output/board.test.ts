@@ -45,6 +45,26 @@ describe("the board of a run", () => {
     expect(board.lines(0, frame).at(-1)).toBe("  ⠋ cluster  waiting for etcd to be healthy");
   });
 
+  test("shows nothing of a machine between two of its steps", () => {
+    const board = new Board("lab", 0);
+    board.note(planned, 0);
+    board.note({ ...planned, steps: [{ id: "x", sentence: "x", destructive: false, machine: "w-1" }] }, 0);
+    board.note(finished("w-1"), 0);
+    expect(board.lines(9000, frame).at(-1)).toBe("  · w-1");
+    expect(board.waiting(9000)).toEqual([]);
+  });
+
+  test("shows what was done last for the whole cluster, and nothing because machines were observed", () => {
+    const board = new Board("lab", 0);
+    board.note(event("observed", "observed 2 machines"), 0);
+    expect(board.lines(5000, frame)).toEqual(["lab  5 s"]);
+    expect(board.waiting(5000)).toEqual([]);
+    board.note(event("step-finished", "create client files", { step: { id: "client-files" } }), 0);
+    expect(board.lines(5000, frame).at(-1)).toBe("  ✓ cluster  create client files");
+    board.note(event("waiting", "waiting for etcd to be healthy"), 5000);
+    expect(board.lines(5000, frame).at(-1)).toBe("  ⠋ cluster  waiting for etcd to be healthy");
+  });
+
   test("marks a machine whose step failed", () => {
     const board = new Board("lab", 0);
     board.note(event("step-failed", "no disk\nat all", { machine: "w-1" }), 0);

@@ -91,6 +91,45 @@ describe("an environment whose cluster is running", () => {
       expect(parseEnvironment("lab", (path) => files[path]).cluster.configContract).toBe("v1.12");
     });
 
+    it("where it was deployed without Terraform, as long as one of the machines of the record is there", () => {
+      const machine = "generated/.simulator/machines/a.json";
+      const record = {
+        v: 1,
+        contract: "v1.12",
+        machines: [],
+        countsWith: ["generated/.simulator/machines/b.json", machine],
+      };
+      const files: Readonly<Record<string, string>> = {
+        "environments/lab.yaml": file(", configContract: v1.13"),
+        "state/lab.machines.json": JSON.stringify(record),
+      };
+      const others: Readonly<Record<string, string>> = { ...files, [machine]: "{}" };
+      expect(() => parseEnvironment("lab", (path) => others[path])).toThrow(
+        /environments\/lab\.yaml:3:\d+: cluster\.configContract[\s\S]*found v1\.13\n\s+expected v1\.12, which/,
+      );
+      expect(parseEnvironment("lab", (path) => files[path]).cluster.configContract).toBe("v1.13");
+    });
+
+    it("each Terraform workspace by its own state", () => {
+      const stack = "cdktf.out/stacks/lab";
+      const files: Record<string, string> = {
+        "environments/lab.yaml": file(""),
+        "state/lab.tfstate": deployed({ config_contract: "v1.12" }),
+        [`${stack}/terraform.tfstate.d/blue/terraform.tfstate`]: deployed({ config_contract: "v1.13" }),
+      };
+      const contractIn = (env: Readonly<Record<string, string>>) =>
+        parseEnvironment(
+          "lab",
+          Object.assign((path: string) => files[path], { env }),
+        ).cluster.configContract;
+      expect(contractIn({})).toBe("v1.12");
+      expect(contractIn({ TF_WORKSPACE: "blue" })).toBe("v1.13");
+      expect(contractIn({ TF_WORKSPACE: "new" })).toBe("v1.14");
+      files[`${stack}/.terraform/environment`] = "blue\n";
+      expect(contractIn({})).toBe("v1.13");
+      expect(contractIn({ TF_WORKSPACE: "default" })).toBe("v1.12");
+    });
+
     it("and a new cluster gets that of its Talos version", () => {
       expect(contract(file(""), "")).toBe("v1.14");
     });
@@ -101,7 +140,7 @@ describe("an environment whose cluster is running", () => {
         /cluster\.configContract[\s\S]*found v1\.14\n\s+expected v1\.13, which the running cluster has[\s\S]*talosmith config migrate lab --to v1\.14/,
       );
       expect(() => contract(file(", configContract: v1.12"), text)).toThrow(
-        /Set it to v1\.13: an upgrade of Talos keeps it/,
+        /Set it to v1\.13: there is no way back to an older contract/,
       );
       expect(contract(file(", configContract: v1.14, previousContract: v1.13"), text)).toBe("v1.14");
       expect(() => contract(file(", configContract: v1.14, previousContract: v1.12"), text)).toThrow(/expected v1\.13/);

@@ -175,6 +175,39 @@ describe("a cluster that talosctl has upgraded, with configs of an older contrac
   });
 });
 
+describe("a refresh of a cluster", () => {
+  const type = "talosmith_cluster";
+  const faults = async (...list: Parameters<typeof lab.simulator.setFaults>[1]) => {
+    const [machine] = await lab.simulator.listMachines();
+    await lab.simulator.setFaults(machine?.id ?? "", list);
+  };
+  afterAll(() => faults());
+
+  test("warns of a component that is not ready, which is no change", async () => {
+    const { state } = await importResourceState(server, type, address);
+    await faults({ kind: "component-not-ready", component: "kube-scheduler" });
+    const warning = {
+      severity: "warning",
+      summary: "The cluster is not healthy",
+      detail: expect.stringContaining("cp-1: kube-scheduler is not ready"),
+    };
+    const looked = () => readResource(server, type, state as ObjectValue);
+    await expect.poll(async () => (await looked()).diagnostics, { timeout: 10_000 }).toMatchObject([warning]);
+    expect((await looked()).state).toMatchObject({ drift: [] });
+    await faults();
+    await expect.poll(async () => (await looked()).diagnostics, { timeout: 10_000 }).toEqual([]);
+  });
+
+  test("warns of a minor version of Kubernetes that runs and is newer", async () => {
+    const { state } = await importResourceState(server, type, address);
+    const older = { ...(state as ObjectValue), kubernetes_version: "1.35.4" };
+    const read = await readResource(server, type, older);
+    expect(read.diagnostics).toMatchObject([
+      { severity: "warning", detail: expect.stringContaining("cp-1 runs Kubernetes 1.36.3") },
+    ]);
+  });
+});
+
 describe("a cluster whose machines do not announce themselves", () => {
   const patches = { all: ["cluster:\n  discovery:\n    enabled: false\n"] };
   let quiet: SimulatedLab;

@@ -9,15 +9,19 @@ import {
 } from "../../../talos/config/index.ts";
 import {
   afterPatch,
+  changesByEffect,
   compareMeaning,
   type MigrationTarget,
   migratePatch,
   newDefaults,
   patchNodes,
+  releaseChanges,
+  withoutEffectInWords,
   writeNodes,
 } from "../../../talos/config/migrate/index.ts";
 import { Contract, TalosVersion } from "../../../talos/version/index.ts";
 import { stringifyYaml, type YamlValue } from "../../../talos/yaml/index.ts";
+import { everything } from "../../support/everything.ts";
 import { clusterOf, secrets } from "./golden-secrets.ts";
 
 const running = TalosVersion.newestOf(Contract.parse("v1.14"));
@@ -346,6 +350,54 @@ const piece = fc.record({
   ),
 });
 
+describe("the changes of a migration, for people", () => {
+  const before = config("v1.13", "controlplane");
+  const byEffect = (...patches: string[]) => {
+    const after = config("v1.14", "controlplane", patches);
+    const { effective, withoutEffect } = changesByEffect(before, after, running.contract);
+    const places = effective.filter(({ kind }) => kind !== "moved").map(({ document, path }) => `${document} ${path}`);
+    return { places, same: withoutEffectInWords(withoutEffect, Contract.parse("v1.14")) };
+  };
+  const off = offPatches("v1.14", "controlplane", before);
+
+  test("those that mean the same have no effect", () => {
+    const { places, same } = byEffect(...off);
+    expect(places).toEqual([]);
+    expect(same).toMatch(/^no effect, contract v1\.14 means the same: .*SecurityProfileConfig/);
+    expect(same).toContain("machine.kubelet");
+  });
+
+  test("a new default that is switched on, and any other change, has one", () => {
+    expect(byEffect(...off.filter((patch) => !patch.includes("SecurityProfileConfig"))).places).toEqual([
+      "SecurityProfileConfig ",
+    ]);
+    expect(byEffect(...off, "machine: { sysctls: { a: b } }").places).toEqual(["v1alpha1 machine.sysctls"]);
+  });
+});
+
+describe("what an upgrade changes although the config stays", () => {
+  const upgrade = (from: string, to: string, ...patches: string[]) => {
+    const own = config("v1.12", "worker", patches);
+    const machine = { name: "w-1", from: TalosVersion.parse(from), before: own, after: own };
+    return releaseChanges([machine], TalosVersion.parse(to));
+  };
+
+  test("is said for each release that reads it differently", () => {
+    expect(upgrade("v1.13.9", "v1.14.1")).toEqual([
+      "w-1: Talos v1.14.1 no longer does this by itself: /var is mounted with nosuid and nodev. To keep it, add a patch with VolumeConfig/EPHEMERAL and mount: { secure: true }.",
+    ]);
+    expect(upgrade("v1.12.4", "v1.13.9")).toEqual([
+      "w-1: Talos v1.13.9 does this by itself: /var is mounted with nosuid and nodev. A patch with VolumeConfig/EPHEMERAL decides it for every release.",
+    ]);
+  });
+
+  test("and nothing where the config decides it, or both releases read the same", () => {
+    expect(upgrade("v1.13.9", "v1.14.1", `${head("VolumeConfig", "EPHEMERAL")}mount: { secure: true }\n`)).toEqual([]);
+    expect(upgrade("v1.13.5", "v1.13.9")).toEqual([]);
+    expect(upgrade("v1.12.4", "v1.14.1")).toEqual([]);
+  });
+});
+
 describe("random patches", () => {
   const pairs = ["v1.9", "v1.10", "v1.11", "v1.12", "v1.13"].flatMap((from) =>
     ["v1.10", "v1.11", "v1.12", "v1.13", "v1.14"]
@@ -376,11 +428,15 @@ describe("random patches", () => {
         const after = config(to, type, [...offPatches(to, type, before), ...moved]);
         const { changes, switchedOn } = meaning(before, after);
         expect(changes).toEqual([]);
+        const { effective } = changesByEffect(before, after, running.contract);
+        expect(effective.filter(({ kind, path }) => kind !== "moved" && !path.endsWith("grubUseUKICmdline"))).toEqual(
+          [],
+        );
         expect(switchedOn.filter((id) => id !== "kernel-args-from-image")).toEqual([]);
         expect(validateConfig(after, { mode: "metal", talos: running }).error).toBeUndefined();
         for (const text of moved) expect(migratePatch(patchNodes(text), [type], target).moved).toEqual([]);
       }),
-      { numRuns: 80 },
+      { numRuns: everything ? 80 : 25 },
     );
   });
 });

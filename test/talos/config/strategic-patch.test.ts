@@ -137,6 +137,16 @@ describe("a delete directive", () => {
     );
   });
 
+  test("of a document that only a newer contract has, as after a migration, names the contract", () => {
+    const [patch, old] = ["apiVersion: v1alpha1\nkind: FilesystemTrimConfig\n$patch: delete\n", "v1.13"];
+    const rules = configRules(Contract.parse(old));
+    expect(() =>
+      applyPatches("version: v1alpha1\nmachine: {}\n", [parsePatch(patch, "patch", rules)], "config", rules),
+    ).toThrow(
+      "a patch deletes FilesystemTrimConfig, which configs of contract v1.13 do not have: it is for contract v1.14 or newer",
+    );
+  });
+
   test("and what stands beside it in the same patch take effect in their order", () => {
     const documents = golden.inputs.documents ?? "";
     const remove = "apiVersion: v1alpha1\nkind: HostnameConfig\n$patch: delete\n";

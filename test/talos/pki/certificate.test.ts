@@ -88,8 +88,8 @@ describe("a certificate authority", () => {
   const ca = createCertificateAuthority({ organization: "talos", kind: "ed25519", clock, entropy: fixedEntropy("a") });
   const certificate = new X509Certificate(ca.certificate);
 
-  test("lives 87600 hours from the clock's time", () => {
-    expect(certificate.validFrom).toBe("Nov 16 07:30:00 2026 GMT");
+  test("lives 87600 hours from the clock's time, and is valid an hour before it", () => {
+    expect(certificate.validFrom).toBe("Nov 16 06:30:00 2026 GMT");
     expect(certificate.validTo).toBe("Nov 13 07:30:00 2036 GMT");
   });
 

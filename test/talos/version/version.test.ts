@@ -123,11 +123,12 @@ describe("a release newer than all that is known", () => {
     expect(next.toString()).toBe("v1.15.0-alpha.1");
     expect(next.contract.toString()).toBe("v1.14");
     expect(next.defaultKubernetesVersion).toBe("1.37.0");
-    expect(next.unknown).toMatch(/contract v1\.14.*Kubernetes above 1\.37.*from 1\.14\./s);
+    expect(next.unknownWith(Contract.parse("v1.13"))).toMatch(/for the contract v1\.13\. /);
+    expect(next.unknownWith()).toMatch(/contract v1\.14.*Kubernetes above 1\.37.*from 1\.14\./s);
   });
 
   test.each(["v1.9.0", "v1.13.99", "v1.14.2", "v1.14.0-rc.1"])("is not %s, of which all is known", (text) => {
-    expect(TalosVersion.parse(text).unknown).toBeUndefined();
+    expect(TalosVersion.parse(text).unknownWith()).toBeUndefined();
   });
 
   test.each([

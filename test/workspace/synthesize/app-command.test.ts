@@ -45,7 +45,7 @@ test("a main.ts whose packages are not installed leads to npm install", async ()
   writeFileSync(join(root, "main.ts"), "");
   const { signal } = new AbortController();
   await expect(prepareStack(root, "lab", { env: process.env, signal })).rejects.toMatchObject({
-    message: expect.stringContaining("Cannot find package 'not-installed'"),
+    message: expect.stringMatching(/failed\n\nCannot find package 'not-installed' imported from \S+\n$/),
     hint: expect.stringContaining("Run npm install in the project"),
   });
 });

@@ -50,7 +50,7 @@ beforeAll(async () => {
   environment("api");
   expect(await talosmith({ PATH: "/nowhere" }, "up", "tiny")).toMatchObject({ exitCode: 0 });
   // From now on it is managed by that terraform.
-  mkdirSync(join(root, "state"));
+  mkdirSync(join(root, "state"), { recursive: true });
   writeFileSync(join(root, "state/tiny.tfstate"), JSON.stringify({ version: 4, serial: 1, resources: [{}] }));
 });
 afterAll(async () => {

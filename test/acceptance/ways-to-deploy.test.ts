@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One cluster, one state, every door in turn: npm scripts, the tool in cdktf.out, the tool in terraform/<environment>.
+// One cluster, one state, every way to deploy in turn: npm scripts, the tool in cdktf.out, the tool in terraform/<environment>.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ test.skipIf(tools.length === 0)("terraform or tofu is there", () => expect(tools
 const patched = "cluster:\n  patches:\n    all:\n      - machine: { sysctls: { vm.max_map_count: '262144' } }\n";
 
 // Thirty commands: only under TALOSMITH_TEST_ALL.
-describe.skipIf(!everything).each(tools)("the doors of $name", (tool) => {
+describe.skipIf(!everything).each(tools)("the ways to deploy with $name", (tool) => {
   let checkout: Checkout;
   const run = (program: string, args: readonly string[], folder = ".") => {
     const env = cleanEnvironment({ TERRAFORM_BINARY_NAME: tool.path, HOME: join(checkout.root, "generated/home") });
@@ -46,12 +46,12 @@ ${more}`);
     const { items } = JSON.parse(await kubernetesGet(kubeconfig, "/api/v1/nodes"));
     return items.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
   };
-  /** Every door sees the same cluster, and nothing to change. */
+  /** Every way sees the same cluster, and nothing to change. */
   const expectNothingToDo = async () => {
     expect(await npm("plan", "--", "local")).toMatchObject({ code: 0 });
-    for (const door of [inStack, inHcl]) {
-      await ok(door("init", "-input=false"));
-      await ok(door("plan", "-input=false", "-detailed-exitcode"));
+    for (const way of [inStack, inHcl]) {
+      await ok(way("init", "-input=false"));
+      await ok(way("plan", "-input=false", "-detailed-exitcode"));
     }
   };
 
@@ -66,7 +66,7 @@ ${more}`);
     checkout.remove();
   });
 
-  test("`npm run deploy` makes the cluster, and every door finds nothing to change", async () => {
+  test("`npm run deploy` makes the cluster, and every way finds nothing to change", async () => {
     local(1);
     await ok(run("node", ["bin/talosmith.js", "synth", "local", "--hcl"]));
     await ok(npm("deploy", "--", "local", "--auto-approve"));
@@ -106,7 +106,7 @@ ${more}`);
     await expectNothingToDo();
   });
 
-  test("a lock that another run holds is told with its holder and what to do", async () => {
+  test("a lock that another run holds is shown with its holder and what to do", async () => {
     local(1, patched);
     await ok(npm("synth", "--", "local"));
     // It holds the lock while it waits for an answer, and gives up when its input ends.
@@ -145,7 +145,9 @@ await synthesizeProject(import.meta.dirname, {
 });
 `,
     );
-    expect((await npm("plan", "--", "local")).stdout).toContain("more than the file says");
+    expect((await npm("plan", "--", "local", "--raw")).stdout).toContain("more than the file says");
+    const plan = await npm("plan", "--", "local");
+    expect(plan).toMatchObject({ code: 2, stdout: expect.stringContaining("Outputs or settings change") });
     appendFileSync(main, 'throw new Error("a fault in main.ts");\n');
     const broken = await npm("plan", "--", "local");
     expect(broken.stderr).toContain("a fault in main.ts");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the helper does to a cluster that Terraform owns leaves Terraform nothing to change.
+// A cluster that Terraform manages, day by day: every command finds its manager, and leaves Terraform nothing to change.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type Checkout, createCheckout } from "../support/checkout.ts";
@@ -41,12 +41,16 @@ describe.skipIf(!everything).each(tools)("a cluster that $name made", ({ path })
     environment.STAND_IN_HELM = at("releases.json");
     writeFileSync(
       at("environments/local.yaml"),
-      "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\nworkers: []\nsecrets: { file: generated/local/secrets.yaml }\nbackup: { directory: backups/local }\nstorage: { nfs: { server: 10.0.0.9, share: /srv/nfs, default: true } }\n",
+      "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\nworkers: [{ count: 0 }]\nsecrets: { file: generated/local/secrets.yaml }\nbackup: { directory: backups/local }\nstorage: { nfs: { server: 10.0.0.9, share: /srv/nfs, default: true } }\n",
     );
     await succeeds("deploy", "local", "--auto-approve");
   });
   afterAll(async () => {
-    if (existsSync(at("generated/.simulator"))) await talosmith("destroy", "local");
+    if (existsSync(at("generated/.simulator"))) {
+      const { stderr } = await talosmith("down", "local");
+      expect(stderr).toContain("local is destroyed.\n");
+      expect(existsSync(at("state"))).toBe(false);
+    }
     checkout.remove();
   });
 
@@ -62,6 +66,35 @@ describe.skipIf(!everything).each(tools)("a cluster that $name made", ({ path })
       annotations: { "storageclass.kubernetes.io/is-default-class": "true" },
       parameters: { server: "10.0.0.9", share: "/srv/nfs" },
     });
+    await succeeds("plan", "local");
+  });
+
+  test("is upgraded by the command that upgrades every cluster, through its state", async () => {
+    const words = ["upgrade", "talos", "local", "--to", "v1.13.10"];
+    const dry = await talosmith(...words, "--dry-run");
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining("  Talos v1.13.9 → v1.13.10\n") });
+    expect(checkout.gitStatus()).not.toContain("base.yaml");
+    const done = await talosmith(...words, "--yes");
+    expect(done.code, done.stderr).toBe(0);
+    expect(done.stderr).toContain(`local is managed by ${basename(path)} (state/local.tfstate).\n`);
+    expect(done.stderr).toMatch(/^\d\d:\d\d:\d\d \[\d+\/\d+\] ✓ upgrade Talos on local-cp-1/m);
+    const { machines } = JSON.parse(await succeeds("status", "local", "--json"));
+    expect(machines).toMatchObject([{ talos: "v1.13.10" }]);
+    await succeeds("plan", "local");
+  });
+
+  test("is scaled up and down through its state, also by `up`", async () => {
+    const names = async () =>
+      JSON.parse(await succeeds("status", "local", "--json")).machines.map(({ name }: { name: string }) => name);
+    await succeeds("scale", "local", "w", "--to", "1", "--yes");
+    expect(await names()).toEqual(["local-cp-1", "local-w-1"]);
+    await succeeds("scale", "local", "w", "--to", "0", "--write-only");
+    const raw = await talosmith("plan", "local", "--raw");
+    expect(raw).toMatchObject({ code: 2, stdout: expect.stringContaining("will be destroyed") });
+    const up = await talosmith("up", "local", "--yes");
+    expect(up.code, up.stderr).toBe(0);
+    expect(up.stderr).toContain("--without-terraform is for new clusters.\n");
+    expect(await names()).toEqual(["local-cp-1"]);
     await succeeds("plan", "local");
   });
 

@@ -29,9 +29,9 @@ const registrations = [
   registerSim,
 ];
 
-/** The helper's commands on one control plane and one worker of the simulator, as a user would type them. */
-describe("the helper's commands", () => {
-  const root = mkdtempSync(join(tmpdir(), "talosmith-helper-"));
+/** The commands without Terraform on one control plane and one worker of the simulator, as a user would type them. */
+describe("the commands without Terraform", () => {
+  const root = mkdtempSync(join(tmpdir(), "talosmith-direct-"));
   const talosconfig = join(root, "generated/tiny/talosconfig");
   const addresses = { cp: "", worker: "" };
 
@@ -75,7 +75,8 @@ describe("the helper's commands", () => {
     expect(lines.filter(({ type }) => type === "step-finished").map(({ step }) => step)).toContain(
       "bootstrap-etcd/tiny-cp-1",
     );
-    expect(lines.at(-1)).toMatchObject({ type: "healthy" });
+    // What is written after the cluster is healthy gives access to it.
+    expect(lines.slice(-2)).toMatchObject([{ type: "healthy" }, { type: "step-finished", step: "client-files" }]);
     expect(exitCode).toBe(0);
     expect(statSync(talosconfig).mode & 0o777).toBe(0o600);
   });
@@ -118,7 +119,7 @@ describe("the helper's commands", () => {
   });
 
   test("a dead lock over an empty state is not cleared while there are machines with a config", async () => {
-    mkdirSync(join(root, "state"));
+    mkdirSync(join(root, "state"), { recursive: true });
     try {
       writeFileSync(join(root, "state/tiny.tfstate"), "");
       const fields = { Operation: "OperationTypeApply", Who: `ann@${hostname()}`, Created: "2026-11-17T04:00:06.7Z" };
@@ -129,7 +130,7 @@ describe("the helper's commands", () => {
           exitCode: 1,
         });
     } finally {
-      rmSync(join(root, "state"), { recursive: true });
+      for (const file of ["tiny.tfstate", ".tiny.tfstate.lock.info"]) rmSync(join(root, "state", file));
     }
   });
 
@@ -242,7 +243,7 @@ describe("the helper's commands", () => {
     const { machines } = JSON.parse((await talosmith("status", "tiny", "--json")).stdout);
     expect(machines[1]).toMatchObject({ name: "tiny-w-1", stage: "unreachable", ready: false });
     const planned = await talosmith("plan", "tiny");
-    expect(planned.stderr).toMatch(/^Could not be looked at: tiny-w-1: .*refused/m);
+    expect(planned.stderr).toMatch(/^Could not observe tiny-w-1: .*refused/m);
     expect(planned.stdout).toBe("Nothing to change on the machines that answer.\n");
     const { stderr, exitCode } = await talosmith("health", "tiny", "--wait-timeout", "0");
     expect(stderr).toContain("tiny-w-1");
@@ -303,8 +304,9 @@ describe("the helper's commands", () => {
       expect(machines).toMatchObject([{ name: "tiny-cp-1", ready: true }]);
       expect(pending).toEqual(expect.arrayContaining(["create/tiny-fresh-1", "reset/tiny-w-1"]));
       const { stdout } = await talosmith("plan", "tiny");
-      expect(stdout).toMatch(/^- create machine tiny-fresh-1$/m);
-      expect(stdout).toMatch(/^- .*tiny-w-1.*wipe its disk$/m);
+      expect(stdout).toMatch(/^ {2}create machine: tiny-fresh-1$/m);
+      expect(stdout).toMatch(/^ {2}destroy machine: tiny-w-1$/m);
+      expect(stdout).toMatch(/^ {2}Remove machines\n {4}tiny-w-1: drain, remove from the cluster and wipe its disk/m);
     } finally {
       writeFileSync(file, before);
     }
@@ -341,7 +343,7 @@ describe("the helper's commands", () => {
   test("down leaves no machine and no client file", async () => {
     const { stderr, exitCode } = await talosmith("down", "tiny");
     expect(stderr).toMatch(
-      /tiny is gone\.\nWhat stays: \S+ \(its secrets, which the next deploy takes again\), generated\/tiny\/journal\.jsonl \(/,
+      /tiny is destroyed\.\nWhat stays: \S+ \(its secrets, which the next deploy takes again\), generated\/tiny\/journal\.jsonl \(/,
     );
     expect(exitCode).toBe(0);
     await expect.poll(() => existsSync(join(root, "generated/.simulator")), { timeout: 5000 }).toBe(false);

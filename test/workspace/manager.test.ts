@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { type Manager, type ManagerFlags, managerLine, managerOf } from "../../workspace/manager.ts";
+import { openWorkspace } from "../../workspace/workspace.ts";
+import { testContext } from "../support/command-context.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "talosmith-manager-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A folder for the PATH with a program that is never run. */
+function pathWith(program: "terraform" | "tofu"): string {
+  const path = join(folder, program);
+  mkdirSync(path, { recursive: true });
+  writeFileSync(join(path, program), "#!/bin/sh\nexit 9\n", { mode: 0o755 });
+  return path;
+}
+const paths = { terraform: pathWith("terraform"), tofu: pathWith("tofu"), none: "/nowhere" };
+
+const pools = "controlPlane: { count: 1 }\nworkers: []\n";
+const kinds = {
+  simulated: `infrastructure: { kind: simulated }\n${pools}`,
+  metal: `infrastructure: { kind: metal, machines: { lab-cp-1: { address: 192.0.2.7, role: controlplane, fingerprint: "${"a".repeat(43)}=" } } }
+cluster: { endpoint: "https://192.0.2.7:6443" }\n`,
+  libvirt: `infrastructure: { kind: libvirt, trustOnFirstUse: true }\n${pools}`,
+} as const;
+const s3 = "backend: { kind: s3, bucket: states, key: lab.tfstate, region: eu-central-1 }\n";
+const states = {
+  full: JSON.stringify({ version: 4, serial: 1, resources: [{}] }),
+  empty: JSON.stringify({ version: 4, serial: 1, resources: [] }),
+} as const;
+const record = JSON.stringify({
+  v: 1,
+  machines: [{ name: "lab-cp-1", role: "controlplane", address: "192.0.2.7" }],
+});
+
+interface Place {
+  readonly kind: keyof typeof kinds;
+  readonly path: keyof typeof paths;
+  readonly state?: keyof typeof states;
+  /** Machines of a deploy without Terraform. */
+  readonly machines?: boolean;
+  readonly backend?: "s3";
+  readonly secrets?: boolean;
+}
+
+let projects = 0;
+function openPlace({ kind, path, state, machines = false, backend, secrets = false }: Place) {
+  projects += 1;
+  const root = join(folder, `project-${projects}`);
+  for (const name of ["environments", "state", "secrets"]) mkdirSync(join(root, name), { recursive: true });
+  writeFileSync(join(root, "cdktf.json"), "{}");
+  writeFileSync(join(root, "environments/lab.yaml"), kinds[kind] + (backend === "s3" ? s3 : ""));
+  if (state !== undefined) writeFileSync(join(root, "state/lab.tfstate"), states[state]);
+  if (machines && kind === "metal") writeFileSync(join(root, "state/lab.machines.json"), record);
+  const workspace = openWorkspace("lab", testContext({ cwd: root, env: { PATH: paths[path] } }));
+  // The simulator itself is not needed to know what follows from its answer.
+  if (kind === "simulated") Object.defineProperty(workspace, "machines", { value: { has: async () => machines } });
+  Object.defineProperty(workspace, "secrets", { value: { find: async () => (secrets ? {} : undefined) } });
+  return workspace;
+}
+
+const terraform = (isNew: boolean): Manager => ({
+  kind: "terraform",
+  binary: join(paths.terraform, "terraform"),
+  isNew,
+});
+const tofu = (isNew: boolean): Manager => ({ kind: "terraform", binary: join(paths.tofu, "tofu"), isNew });
+const talosmith = (isNew: boolean): Manager => ({ kind: "talosmith", isNew });
+
+describe("the manager of an environment", () => {
+  test.each<[Place, ManagerFlags, Manager]>([
+    // New: what is on the PATH, unless the flag says otherwise.
+    [{ kind: "simulated", path: "terraform" }, {}, terraform(true)],
+    [{ kind: "simulated", path: "tofu" }, {}, tofu(true)],
+    [{ kind: "simulated", path: "none" }, {}, talosmith(true)],
+    [{ kind: "simulated", path: "terraform" }, { withoutTerraform: true }, talosmith(true)],
+    [{ kind: "metal", path: "terraform" }, {}, terraform(true)],
+    [{ kind: "metal", path: "terraform" }, { withoutTerraform: true }, talosmith(true)],
+    [{ kind: "metal", path: "none" }, {}, talosmith(true)],
+    // A state without resources manages nothing.
+    [{ kind: "simulated", path: "terraform", state: "empty" }, {}, terraform(true)],
+    [{ kind: "simulated", path: "none", state: "empty" }, {}, talosmith(true)],
+    [{ kind: "simulated", path: "terraform", state: "empty" }, { withoutTerraform: true }, talosmith(true)],
+    // A state keeps its cluster, whatever else is found or asked for.
+    [{ kind: "simulated", path: "terraform", state: "full" }, {}, terraform(false)],
+    [{ kind: "simulated", path: "tofu", state: "full" }, { withoutTerraform: true }, tofu(false)],
+    [{ kind: "simulated", path: "terraform", state: "full", machines: true }, {}, terraform(false)],
+    [{ kind: "metal", path: "terraform", state: "full", machines: true }, { withoutTerraform: true }, terraform(false)],
+    // Machines of a deploy without Terraform stay without it.
+    [{ kind: "simulated", path: "terraform", machines: true }, {}, talosmith(false)],
+    [{ kind: "simulated", path: "terraform", state: "empty", machines: true }, {}, talosmith(false)],
+    [{ kind: "simulated", path: "none", machines: true }, {}, talosmith(false)],
+    [{ kind: "metal", path: "terraform", machines: true }, {}, talosmith(false)],
+    // Only Terraform can know of these.
+    [{ kind: "simulated", path: "terraform", backend: "s3" }, { withoutTerraform: true }, terraform(false)],
+    [{ kind: "libvirt", path: "terraform" }, { withoutTerraform: true }, terraform(true)],
+    [{ kind: "libvirt", path: "terraform", state: "full" }, {}, terraform(false)],
+    // A pod has secrets and no record.
+    [{ kind: "metal", path: "none", secrets: true }, {}, talosmith(false)],
+    [{ kind: "simulated", path: "none", secrets: true }, {}, talosmith(true)],
+  ])("%j with %j is %j", async (place, flags, expected) => {
+    expect(await managerOf(openPlace(place), flags)).toEqual(expected);
+  });
+
+  test.each<[Place, string]>([
+    [
+      { kind: "simulated", path: "none", state: "full" },
+      "lab: it is managed by Terraform, but neither terraform nor tofu is on the PATH",
+    ],
+    [
+      { kind: "simulated", path: "none", backend: "s3" },
+      "lab: it is managed by Terraform, but neither terraform nor tofu is on the PATH",
+    ],
+    [
+      { kind: "libvirt", path: "none" },
+      "lab: machines of kind libvirt are created through Terraform, but neither terraform nor tofu is on the PATH",
+    ],
+  ])("%j needs Terraform", async (place, message) => {
+    for (const withoutTerraform of [true, false])
+      await expect(managerOf(openPlace(place), { withoutTerraform })).rejects.toMatchObject({
+        code: "failed-precondition",
+        message,
+        hint: expect.stringContaining("TERRAFORM_BINARY_NAME"),
+      });
+  });
+
+  test.each<[Place, ManagerFlags, string]>([
+    [{ kind: "simulated", path: "terraform" }, {}, "lab is new: terraform manages it (state/lab.tfstate)."],
+    [{ kind: "simulated", path: "none" }, {}, "lab is new: talosmith manages it without Terraform."],
+    [{ kind: "simulated", path: "none", machines: true }, {}, "lab is managed without Terraform."],
+    [{ kind: "simulated", path: "tofu", state: "full" }, {}, "lab is managed by tofu (state/lab.tfstate)."],
+    [{ kind: "simulated", path: "tofu", backend: "s3" }, {}, "lab is managed by tofu (backend s3)."],
+    [
+      { kind: "simulated", path: "terraform", state: "full" },
+      { withoutTerraform: true },
+      "lab is managed by terraform (state/lab.tfstate). --without-terraform is for new clusters.",
+    ],
+  ])("%j with %j is shown as %j", async (place, flags, line) => {
+    const workspace = openPlace(place);
+    expect(managerLine(workspace, await managerOf(workspace, flags), flags)).toBe(line);
+  });
+});
