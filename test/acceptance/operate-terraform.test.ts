@@ -91,7 +91,7 @@ describe.skipIf(tool === undefined || !everything)("operate over a cluster that 
   });
 
   test("without the program it only reports, and says why", async () => {
-    const { allowed } = await operateUntil("neither is on the PATH", { PATH: "/nowhere" });
+    const { allowed } = await operateUntil("neither terraform nor tofu is on the PATH", { PATH: "/nowhere" });
     expect(allowed).toBe(false);
   });
 

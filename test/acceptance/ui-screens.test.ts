@@ -46,7 +46,7 @@ describe.skipIf(chromiumPath === undefined)("the page's screens in a browser", {
 
   test("where terraform is missing, the clusters that it manages are read-only, and the reason is shown", async () => {
     await ui.show("#/topology/rack");
-    await ui.page.getByText("created by terraform or tofu, but neither is on the PATH").waitFor();
+    await ui.page.getByText("created through Terraform, but neither terraform nor tofu is on the PATH").waitFor();
     expect(await ui.page.getByRole("button", { name: "Apply …" }).isDisabled()).toBe(true);
     await ui.inspect("terraform");
     await ui.show("#/changes/rack");
@@ -183,7 +183,8 @@ describe.skipIf(chromiumPath === undefined)("the page's screens in a browser", {
     await ui.show("#/topology/lab");
     await ui.page.getByRole("button", { name: "Apply …" }).focus();
     await ui.page.keyboard.press("Enter");
-    await ui.page.getByRole("dialog").getByText("Nothing to change.").waitFor();
+    // The talosconfig that ends in a day, from above.
+    await ui.page.getByRole("dialog").getByText("change client files").waitFor();
     await ui.inspect("dialog");
     await ui.page.keyboard.press("Tab");
     expect(await ui.page.evaluate("document.activeElement.closest('dialog') !== null")).toBe(true);

@@ -166,7 +166,7 @@ describe("a cluster on machines that Terraform made", () => {
     expect(look.machines.map(({ name }) => name)).toEqual(["cp-1"]);
     expect(look.observed.machines.get("cp-1")?.state.kind).toBe("configured");
     expect(look.obstacle).toBe(
-      "lab: machines of kind libvirt are created by terraform or tofu, but neither is on the PATH",
+      "lab: machines of kind libvirt are created through Terraform, but neither terraform nor tofu is on the PATH",
     );
   });
 
@@ -175,7 +175,7 @@ describe("a cluster on machines that Terraform made", () => {
     const project = openConsoleProject(root, context);
     const environment = project.load("lab");
     expect(await project.obstacle(environment)).toBe(
-      "lab: machines of kind libvirt are created by terraform or tofu, but neither is on the PATH. Install terraform or tofu, or set TERRAFORM_BINARY_NAME to its path.",
+      "lab: machines of kind libvirt are created through Terraform, but neither terraform nor tofu is on the PATH. Install terraform or tofu, or set TERRAFORM_BINARY_NAME to its path.",
     );
     const { steps } = await project.plan(environment, { kind: "reboot", machine: "cp-1" }, context.signal);
     expect(steps.map(({ sentence }) => sentence)).toContain("reboot cp-1");

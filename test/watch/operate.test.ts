@@ -240,7 +240,11 @@ describe("the operator", () => {
 
     test.each([
       ["repairs are not allowed", simulated, healthy],
-      ["terraform is missing", repairing, observedLab({}, { ...drift, obstacle: "neither is on the PATH" })],
+      [
+        "terraform is missing",
+        repairing,
+        observedLab({}, { ...drift, obstacle: "neither terraform nor tofu is on the PATH" }),
+      ],
     ])("plans nothing where %s, and the metric says so", async (_when, file, look) => {
       const { counts, record } = await play({ files: { lab: file }, look: () => look });
       expect(counts["repair lab"]).toBeUndefined();

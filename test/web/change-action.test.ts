@@ -148,7 +148,7 @@ describe("a change of a cluster that Terraform manages", () => {
   test("is not possible without terraform, and the reason is one line", async () => {
     const { project } = open({ PATH: "/nowhere" });
     expect(await project.obstacle(project.load("tiny"))).toBe(
-      "tiny: it is managed by Terraform, but neither is on the PATH. Install terraform or tofu, or set TERRAFORM_BINARY_NAME to its path.",
+      "tiny: it is managed by Terraform, but neither terraform nor tofu is on the PATH. Install terraform or tofu, or set TERRAFORM_BINARY_NAME to its path.",
     );
   });
 });

@@ -292,7 +292,7 @@ describe("what the page can do", () => {
   });
 
   test("where terraform is missing the clusters that it manages are read-only, and the reason is given", async () => {
-    const reason = "local: it is managed by Terraform, but neither is on the PATH";
+    const reason = "local: it is managed by Terraform, but neither terraform nor tofu is on the PATH";
     const { post, cookie } = startApp({ project: idleProject({ obstacle: async () => reason }) });
     const headers = { ...ours, cookie: await cookie() };
     const versions = { kind: "upgrade", talosVersion: "v1.13.9" };
