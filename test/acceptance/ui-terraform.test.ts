@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { projectSimulator } from "../../workspace/simulator.ts";
 import { everything } from "../support/everything.ts";
 import { cleanEnvironment, findTools } from "../support/terraform.ts";
 import { chromiumPath, openPage, type PageInBrowser } from "../support/ui-page.ts";
@@ -56,11 +57,23 @@ describe.runIf(possible)("the actions of the web console through Terraform", { t
     await ui.page.getByText(/(\d+) of \1 steps done/).waitFor();
   });
 
-  test("an apply that is stopped is resumed to its end", async () => {
+  test("an apply that waits for a machine is stopped, and resumed to its end", async () => {
     await ui.act("#/machines/lab", "Scale", { fill: { pool: "w", count: "1" } });
-    await ui.page.getByText("create machine lab-w-1").first().waitFor();
+    expect(await ui.ended()).toContain("done");
+    const simulator = projectSimulator(ui.root);
+    const worker = (await simulator.listMachines()).find(({ name }) => name === "lab-w-1")?.id ?? "";
+    await simulator.setPower(worker, false);
+    const patches = "  patches: { worker: ['machine: { sysctls: { a.b: \"1\" } }'] }\n";
+    ui.changeFile("  configContract:", `${patches}  configContract:`);
+    expect(await ui.act("#/machines/lab", "Apply")).toContain("apply config to lab-w-1 without a reboot");
+    await ui.page
+      .locator(".events")
+      .getByText(/lab-w-1/)
+      .first()
+      .waitFor();
     await ui.page.getByRole("button", { name: "Stop at the next safe point" }).click();
     expect(await ui.ended()).toContain("stopped");
+    await simulator.setPower(worker, true);
     await ui.page.getByRole("button", { name: "Resume" }).click();
     await ui.page.getByRole("button", { name: "Stop at the next safe point" }).waitFor();
     expect(await ui.ended()).toContain("done");
