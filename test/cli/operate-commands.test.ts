@@ -75,9 +75,16 @@ describe("the commands that run for long", () => {
   test("status --json has conditions of the cluster and of each machine, and keeps their times", async () => {
     const first = await status();
     const types = first.conditions.map(({ type }: { type: string }) => type);
-    expect(types).toEqual(["Ready", "EtcdHealthy", "KubernetesAvailable", "Drifted", "CertificatesValid"]);
+    expect(types).toEqual([
+      "Ready",
+      "EtcdHealthy",
+      "KubernetesAvailable",
+      "ComponentsReady",
+      "Drifted",
+      "CertificatesValid",
+    ]);
     expect(first.conditions[0]).toMatchObject({ status: "True", reason: "AllReady" });
-    expect(first.conditions[3]).toMatchObject({ status: "False", reason: "AsDeclared" });
+    expect(first.conditions[4]).toMatchObject({ status: "False", reason: "AsDeclared" });
     expect(first.machines[0].conditions[0]).toMatchObject({ type: "Ready", status: "True", reason: "NodeReady" });
     await new Promise((resolve) => setTimeout(resolve, 1100));
     expect((await status()).conditions).toEqual(first.conditions);

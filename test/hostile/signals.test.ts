@@ -22,7 +22,7 @@ test("SIGINT, SIGTERM and SIGKILL of `up`", { timeout: 600_000 }, async () => {
       },
     });
   };
-  const interrupted = await stopWhen(/local-cp-1/, "SIGINT");
+  const interrupted = await stopWhen(/local-cp-1: config applied/, "SIGINT");
   expect(interrupted.code, interrupted.stderr).toBe(130);
   expect(interrupted.stderr).toContain("Run the same command again to go on from here.");
   expect(interrupted.stderr).toMatch(/✗ stopped: .*local-cp-1/);

@@ -16,7 +16,10 @@ afterAll(() => removeProject(root));
 const colour = "\x1b[";
 
 test("usually a plan names the machine to be made, without colours where there is no terminal", () => {
-  expect(usual).toMatchObject({ code: 2, stderr: "Config contract: v1.13\n" });
+  expect(usual).toMatchObject({
+    code: 2,
+    stderr: "local is new: talosmith manages it without Terraform.\nConfig contract: v1.13\n",
+  });
   expect(usual.stdout).toContain("local-cp-1");
   expect(usual.stdout).not.toContain(colour);
 });
@@ -77,12 +80,12 @@ describe("what cannot work is one sentence and what to do", { timeout }, () => {
       "a folder that cannot be written",
       "up local",
       'mount -o remount,ro "$disk"',
-      /^Error: write .*local\.yaml: read-only file system\n {2}Work in/,
+      /^Error: write .*local\.yaml: read-only file system\n {2}Work in/m,
     ],
     ["a folder that cannot be written", "gen secrets", 'mount -o remount,ro "$disk"', /^Error: write .*read-only/],
     ["a full disk", "gen secrets", full, /^Error: write .*no space left.*\n {2}Make room/],
     ["a full disk", "synth local", full, /^Error: write .*cdk\.tf\.json: no space left.*\n {2}Make room/],
-    ["a full disk", "up local", full, /^Error: write .*local\.yaml: no space left.*\n {2}Make room/],
+    ["a full disk", "up local", full, /^Error: write .*local\.yaml: no space left.*\n {2}Make room/m],
   ];
   test.skipIf(!mayMount).each(disks)("%s: %s", async (_, line, prepare, words) => {
     const ended = await talosmith(line.split(" "), { cwd: root, script: onOwnDisk(prepare) });

@@ -102,13 +102,8 @@ export const traps: readonly Trap[] = [
     missing: "An older terraform than 1.11 was not run: the call is made as one would make it.",
   },
   {
-    what: "Two owners: the command line refuses where a Terraform state owns the cluster",
-    tests: [
-      [
-        "workspace/terraform/state-file.test.ts",
-        "an environment that a Terraform state owns is refused to the engine of the command line",
-      ],
-    ],
+    what: "Two owners: the command line changes through Terraform what a Terraform state has",
+    tests: [["workspace/terraform/state-file.test.ts", "a state with resources manages its environment"]],
   },
   {
     what: "A state of 0 bytes is not taken for an empty one; creating a cluster that is there already warns",
