@@ -33,17 +33,29 @@ export function kindsWith(path: Path): readonly Kind[] {
 
 /** Where an environment of this kind has the key: of all places those nearest to the root. */
 export function placesOf(key: string, kind: Kind | undefined): readonly string[] {
+  const index = indexes.get(kind) ?? placesByKey(kind);
+  indexes.set(kind, index);
+  return index.get(key) ?? [];
+}
+
+/** A file may have thousands of unknown keys, and the schema stays the same. */
+const indexes = new Map<Kind | undefined, ReadonlyMap<string, readonly string[]>>();
+
+function placesByKey(kind: Kind | undefined): ReadonlyMap<string, readonly string[]> {
+  const index = new Map<string, readonly string[]>();
   const parts = partsOf(kind === undefined ? anyKind : kinds[kind]);
   let level: readonly Place[] = Object.entries({ ...parts, ...sections }).map(([path, schema]) => ({ path, schema }));
   while (level.length > 0) {
     const mappings = level.flatMap(mappingsAt);
-    const found = mappings.filter(({ shape }) => Object.hasOwn(shape, key)).map(({ path }) => path);
-    if (found.length > 0) return [...new Set(found)];
+    const here = new Map<string, string[]>();
+    for (const { path, shape } of mappings)
+      for (const key of Object.keys(shape)) if (!index.has(key)) here.set(key, [...(here.get(key) ?? []), path]);
+    for (const [key, paths] of here) index.set(key, [...new Set(paths)]);
     level = mappings.flatMap(({ path, shape }) =>
       Object.entries(shape).map(([name, schema]) => ({ path: `${path}.${name}`, schema })),
     );
   }
-  return [];
+  return index;
 }
 
 /** The mapping that stands at a place, or those of its list, its names or its variants. */
