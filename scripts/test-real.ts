@@ -13,7 +13,7 @@ import { type Cell, pageWith, record, tableOf, withResults } from "./real/record
 const { values } = parseArgs({
   options: {
     lab: { type: "string", default: "real" },
-    only: { type: "string" },
+    only: { type: "string", multiple: true },
     // Leaves the project folder and its log for inspection.
     keep: { type: "boolean", default: false },
   },

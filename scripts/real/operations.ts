@@ -143,54 +143,6 @@ export const operations: readonly Operation[] = [
     },
   },
   {
-    name: upgrade,
-    needs: deploy,
-    run: async (project) => {
-      const ended = await succeed(project, "upgrade", "k8s", "trial", "--to", "1.36.3", "-y");
-      project.writeFile({ kubernetes: "1.36.3" });
-      return `1.36.1 to 1.36.3 in ${seconds(ended)}; ${await expectVersion(project, "1.36.3")}; ${await emptyPlan(project)}`;
-    },
-  },
-  {
-    name: broken,
-    needs: upgrade,
-    run: async (project) => {
-      const fault = project.lab.breakComponent("kube-controller-manager", "v1.36.5");
-      if (fault.length > 0) await succeed(project, ...fault);
-      const killAt = /kube-controller-manager[^\n]* is not ready/;
-      const first = await project.talosmith(["upgrade", "k8s", "trial", "--to", "1.36.5", "-y"], { killAt });
-      project.writeFile({ kubernetes: "1.36.5" });
-      const wait = expectText(first, killAt, "upgrade k8s");
-      const versions = await runningVersions(project);
-      if (/kubelet:v1\.36\.5/.test(versions)) throw new Error(`the upgrade went on: ${versions}`);
-      expectCode(await project.talosmith(["health", "trial", "--wait-timeout", "10s"]), 1, "health");
-      return `the upgrade waits ("${wait}") and changes no further component`;
-    },
-  },
-  {
-    name: "go back to the patch version before",
-    needs: broken,
-    run: async (project) => {
-      project.writeFile({ kubernetes: "1.36.3" });
-      const plan = expectCode(await project.talosmith(["plan", "trial"]), 2, "plan trial");
-      const up = await succeed(project, "up", "trial", "-y");
-      const shown = expectText(plan, /^.*1\.36\.5.*$/m, "plan");
-      return `plan shows "${shown}", up takes ${seconds(up)}; ${await expectVersion(project, "1.36.3")}; ${await emptyPlan(project)}`;
-    },
-  },
-  {
-    name: "SIGKILL in the middle of a version change, then the same command again",
-    needs: upgrade,
-    run: async (project) => {
-      project.writeFile({ kubernetes: "1.36.1" });
-      const killed = await project.talosmith(["up", "trial", "-y"], { killAt: /kube-controller-manager 1\.36\.1/ });
-      if (killed.code !== null)
-        throw new Error(`it ended before the kill, with ${killed.code}\n${lastLines(killed.said)}`);
-      const up = await succeed(project, "up", "trial", "-y");
-      return `killed after ${seconds(killed)}, the next run takes ${seconds(up)}; ${await expectVersion(project, "1.36.1")}; ${await emptyPlan(project)}`;
-    },
-  },
-  {
     name: scaled,
     needs: deploy,
     run: async (project) => {
@@ -239,6 +191,54 @@ export const operations: readonly Operation[] = [
     },
   },
   {
+    name: broken,
+    needs: deploy,
+    run: async (project) => {
+      const fault = project.lab.breakComponent("kube-controller-manager", "v1.36.5");
+      if (fault.length > 0) await succeed(project, ...fault);
+      const killAt = /kube-controller-manager[^\n]*\bready[^\n]*\(\d+ s\)/;
+      const first = await project.talosmith(["upgrade", "k8s", "trial", "--to", "1.36.5", "-y"], { killAt });
+      project.writeFile({ kubernetes: "1.36.5" });
+      const wait = expectText(first, killAt, "upgrade k8s");
+      const versions = await runningVersions(project);
+      if (/kubelet:v1\.36\.5/.test(versions)) throw new Error(`the upgrade went on: ${versions}`);
+      expectCode(await project.talosmith(["health", "trial", "--wait-timeout", "10s"]), 1, "health");
+      return `the upgrade waits ("${wait}") and changes no further component`;
+    },
+  },
+  {
+    name: "go back to the patch version before",
+    needs: broken,
+    run: async (project) => {
+      project.writeFile({ kubernetes: "1.36.1" });
+      const plan = expectCode(await project.talosmith(["plan", "trial"]), 2, "plan trial");
+      const up = await succeed(project, "up", "trial", "-y");
+      const shown = expectText(plan, /^.*1\.36\.5.*$/m, "plan");
+      return `plan shows "${shown}", up takes ${seconds(up)}; ${await expectVersion(project, "1.36.1")}; ${await emptyPlan(project)}`;
+    },
+  },
+  {
+    name: upgrade,
+    needs: deploy,
+    run: async (project) => {
+      const ended = await succeed(project, "upgrade", "k8s", "trial", "--to", "1.36.3", "-y");
+      project.writeFile({ kubernetes: "1.36.3" });
+      return `1.36.1 to 1.36.3 in ${seconds(ended)}; ${await expectVersion(project, "1.36.3")}; ${await emptyPlan(project)}`;
+    },
+  },
+  {
+    name: "SIGKILL in the middle of a version change, then the same command again",
+    needs: upgrade,
+    run: async (project) => {
+      project.writeFile({ kubernetes: "1.36.1" });
+      const killed = await project.talosmith(["up", "trial", "-y"], { killAt: /kube-controller-manager 1\.36\.1/ });
+      if (killed.code !== null)
+        throw new Error(`it ended before the kill, with ${killed.code}\n${lastLines(killed.said)}`);
+      const up = await succeed(project, "up", "trial", "-y");
+      return `killed after ${seconds(killed)}, the next run takes ${seconds(up)}; ${await expectVersion(project, "1.36.1")}; ${await emptyPlan(project)}`;
+    },
+  },
+  {
     name: destroyed,
     needs: deploy,
     run: async (project) => {
@@ -266,12 +266,14 @@ export const operations: readonly Operation[] = [
   },
 ];
 
-/** The operations whose names have the word, with those that they need, in their order. */
-export function chosenOperations(labName: LabName, word: string | undefined): readonly Operation[] {
+/** The operations whose names have one of the words, with those that they need, in their order. */
+export function chosenOperations(labName: LabName, words: readonly string[] = []): readonly Operation[] {
   const here = operations.filter((each) => each.labs?.includes(labName) ?? true);
-  const wanted = new Set(here.filter(({ name }) => word === undefined || name.includes(word)));
+  const wanted = new Set(here.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word))));
   if (wanted.size === 0)
-    throw new Error(`--only: found ${word}, expected a part of a name: ${here.map(({ name }) => name).join(", ")}`);
+    throw new Error(
+      `--only: found ${words.join(", ")}, expected a part of a name: ${here.map(({ name }) => name).join(", ")}`,
+    );
   for (let size = 0; size < wanted.size; ) {
     size = wanted.size;
     for (const { needs } of [...wanted]) for (const each of here) if (each.name === needs) wanted.add(each);

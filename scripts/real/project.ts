@@ -80,7 +80,7 @@ export class Project {
   }
 
   apply(...objects: readonly unknown[]): Promise<Ended> {
-    return this.kubectl(["apply", "-f", "-"], objects.map((each) => JSON.stringify(each)).join("\n---\n"));
+    return this.kubectl(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
   }
 
   run(words: readonly string[], options: RunOptions = {}): Promise<Ended> {
