@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the whole life of a cluster by the real command on real Talos and Kubernetes, or on the simulator, and keeps what was
 // seen in docs/tried.json and docs/tried.md. An operation that was not run keeps its last result with its date.
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { writeFileAtomically } from "../talos/atomic-file.ts";
@@ -30,10 +31,10 @@ console.log(`${chosen.length} operations, lab ${labName}, log in ${project.root}
 try {
   for (const [index, operation] of chosen.entries()) {
     if (stop.signal.aborted) break;
-    const result = await resultOf(operation);
+    const reason = reasonToLeaveOut(operation);
+    const result = reason === undefined ? await resultOf(operation) : undefined;
     if (result !== undefined) results.set(operation.name, result);
-    const word =
-      result === undefined ? "not run: an operation that it needs did not succeed" : `${result.result}: ${result.text}`;
+    const word = result === undefined ? `not run: ${reason}` : `${result.result}: ${result.text}`;
     console.log(`${index + 1} of ${chosen.length}, ${operation.name}: ${word}`);
     await keepResults();
   }
@@ -47,8 +48,14 @@ const seen = [...results.values()].filter(({ result }) => result === "seen").len
 console.log(`\n${seen} of ${chosen.length} operations seen`);
 if (seen < chosen.length) process.exitCode = 1;
 
-async function resultOf({ needs, run }: Operation): Promise<Cell | undefined> {
-  if (needs !== undefined && results.get(needs)?.result !== "seen") return undefined;
+function reasonToLeaveOut({ needs, program }: Operation): string | undefined {
+  if (needs !== undefined && results.get(needs)?.result !== "seen") return `"${needs}" did not succeed`;
+  if (program !== undefined && spawnSync(program, ["version"], { stdio: "ignore" }).error !== undefined)
+    return `${program} is not on the PATH`;
+  return undefined;
+}
+
+async function resultOf({ run }: Operation): Promise<Cell> {
   const date = new Date().toISOString().slice(0, 10);
   const began = performance.now();
   const took = () => Math.round((performance.now() - began) / 1000);

@@ -9,7 +9,9 @@ export interface Operation {
   readonly name: string;
   /** An operation that must have succeeded before; it runs too where only this one is asked for. */
   readonly needs?: string;
-  /** Where it cannot be run; default: everywhere. */
+  /** A program that it needs on the PATH. */
+  readonly program?: string;
+  /** Where it can be run; default: everywhere. */
   readonly labs?: readonly LabName[];
   /** Returns the proof in one line; throws where the result is another one. */
   readonly run: (project: Project) => Promise<string>;
@@ -65,27 +67,28 @@ async function expectVersion(project: Project, version: string): Promise<string>
   throw new Error(`versions that run: found ${found}, expected ${version} everywhere`);
 }
 
-/** A new Service answers on every node: its pods, and the rules of kube-proxy. */
+/** A new Service answers on every node: its pod is ready, and each kube-proxy has made the rules of its node port. */
 async function newServiceAnswers(project: Project, name: string): Promise<string> {
   expectCode(await project.apply(deployment(name), service(name)), 0, "kubectl apply");
   const ready = ["rollout", "status", `deployment/${name}`, "--timeout=300s"];
   expectCode(await project.kubectl(ready), 0, "kubectl rollout status");
-  const ip = (await project.kubectl(["get", "service", name, "-o", "jsonpath={.spec.clusterIP}"])).stdout;
-  const list = ["get", "pods", "-n", "kube-system", "-l", "k8s-app=kube-proxy", "-o", "name"];
-  const proxies = expectCode(await project.kubectl(list), 0, "kubectl get pods")
-    .stdout.trim()
-    .split("\n");
-  for (const proxy of proxies) await answers(project, proxy, `http://${ip}:8080/`);
-  return `answers from ${proxies.length} nodes`;
+  const portOf = ["get", "service", name, "-o", "jsonpath={.spec.ports[0].nodePort}"];
+  const port = expectCode(await project.kubectl(portOf), 0, "kubectl get service").stdout;
+  const addressesOf = "jsonpath={.items[*].status.addresses[?(@.type=='InternalIP')].address}";
+  const nodes = expectCode(await project.kubectl(["get", "nodes", "-o", addressesOf]), 0, "kubectl get nodes");
+  const addresses = nodes.stdout.trim().split(" ");
+  for (const address of addresses) await answers(project, `http://${address}:${port}/`);
+  return `answers on ${addresses.length} nodes`;
 }
 
-async function answers(project: Project, proxy: string, url: string): Promise<void> {
-  const words = ["exec", "-n", "kube-system", proxy, "--", "wget", "-q", "-T", "3", "-O", "-", url];
+const request = "fetch(process.argv[1], { signal: AbortSignal.timeout(3000) }).then((a) => a.text()).then(console.log)";
+
+async function answers(project: Project, url: string): Promise<void> {
   const deadline = performance.now() + 60_000;
   for (;;) {
-    const ended = await project.kubectl(words);
+    const ended = await project.run([process.execPath, "-e", request, url]);
     if (ended.code === 0 && ended.stdout.includes("OK")) return;
-    if (performance.now() > deadline) throw new Error(`${url} does not answer from ${proxy}: ${lastLines(ended.said)}`);
+    if (performance.now() > deadline) throw new Error(`${url} does not answer\n${lastLines(ended.said)}`);
     await sleep(1000);
   }
 }
@@ -100,6 +103,7 @@ const destroyed = "destroy without Terraform";
 export const operations: readonly Operation[] = [
   {
     name: deploy,
+    program: "kubectl",
     run: async (project) => {
       project.write({});
       const up = await succeed(project, "up", "trial", "-y");
@@ -162,7 +166,7 @@ export const operations: readonly Operation[] = [
       expectCode(await project.kubectl(ready), 0, "kubectl rollout status");
       project.writeFile({ workers: 1 });
       const held = expectCode(await project.talosmith(["up", "trial", "-y"]), 1, "up trial under a budget");
-      const reason = expectText(held, /^.*budget.*$/im, "up trial under a budget");
+      const reason = expectText(held, /a disruption budget keeps pod [\w/-]+/, "up trial under a budget");
       expectCode(await project.kubectl(["delete", "pdb", "guarded"]), 0, "kubectl delete");
       const up = await succeed(project, "up", "trial", "-y");
       project.lab.power(1);
@@ -180,6 +184,7 @@ export const operations: readonly Operation[] = [
   },
   {
     name: "install an add-on by helm",
+    program: "helm",
     needs: deploy,
     labs: ["real"],
     run: async (project) => {
@@ -231,7 +236,9 @@ export const operations: readonly Operation[] = [
     needs: upgrade,
     run: async (project) => {
       project.writeFile({ kubernetes: "1.36.1" });
-      const killed = await project.talosmith(["up", "trial", "-y"], { killAt: /kube-controller-manager 1\.36\.1/ });
+      const killed = await project.talosmith(["up", "trial", "-y"], {
+        killAt: /kube-controller-manager gets its new version/,
+      });
       if (killed.code !== null)
         throw new Error(`it ended before the kill, with ${killed.code}\n${lastLines(killed.said)}`);
       const up = await succeed(project, "up", "trial", "-y");
@@ -249,6 +256,8 @@ export const operations: readonly Operation[] = [
   },
   {
     name: terraformDeploy,
+    needs: destroyed,
+    program: "terraform",
     run: async (project) => {
       project.writeFile({ kubernetes: "1.36.1", workers: 1, addon: false });
       project.lab.renew();

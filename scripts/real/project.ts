@@ -80,7 +80,10 @@ export class Project {
   }
 
   apply(...objects: readonly unknown[]): Promise<Ended> {
-    return this.kubectl(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
+    return this.kubectl(
+      ["apply", "--validate=false", "-f", "-"],
+      JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }),
+    );
   }
 
   run(words: readonly string[], options: RunOptions = {}): Promise<Ended> {
@@ -149,7 +152,7 @@ export const service = (name: string): unknown => ({
   apiVersion: "v1",
   kind: "Service",
   metadata: { name },
-  spec: { selector: { app: name }, ports: [{ port: 8080 }] },
+  spec: { type: "NodePort", selector: { app: name }, ports: [{ port: 8080 }] },
 });
 
 export const budget = (name: string): unknown => ({
