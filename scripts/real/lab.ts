@@ -28,86 +28,98 @@ export interface Lab {
   readonly patches: readonly unknown[];
   /** Powers the first n workers and the control plane on, and every other machine off. Machines that run are left alone. */
   power(workers: number): void;
-  /** Makes a component of a version that never becomes ready available, and every other component of that version. */
+  /**
+   * Makes a version available of which one component never becomes ready. Returns words of a talosmith command that is
+   * needed too; empty: none is.
+   */
   breakComponent(component: string, version: string): readonly string[];
-  /** Machines that were reset come back empty. */
-  renew(): void;
+  /** Exchanges all machines for n empty workers and an empty control plane: a machine of the lab does not outlive a reset. */
+  renew(workers: number): void;
   close(): void;
 }
 
-const address = (number: number) => `10.77.0.${number}`;
+const address = (host: number) => `10.77.0.${host}`;
+/** Hosts of the lab's network: the control plane, then the workers. Lower ones are left to trials by hand. */
+const firstHost = 12;
 
-/** The lab of the program that TALOSMITH_REAL_LAB names. Throws where it is missing. */
-export function realLab(program: string | undefined): Lab {
-  if (program === undefined || !existsSync(program))
-    throw new Error(
-      `TALOSMITH_REAL_LAB: found ${program ?? "nothing"}, expected the path of a program with the subcommands up, start, stop, down, exec, patch, tag and break that runs real Talos nodes. No operation was run.`,
-    );
-  const lab = (...words: string[]): string => {
-    // The nodes keep the output of `start` open: only a file or nothing can be waited for.
-    const { status, stdout } = spawnSync(program, words, {
-      stdio: ["ignore", words[0] === "patch" ? "pipe" : "ignore", "inherit"],
-      encoding: "utf8",
+/** The lab of the program that TALOSMITH_REAL_LAB names; a lab that is not up is brought up, and down again by `close`. */
+class RealLab implements Lab {
+  readonly name = "real";
+  readonly machines = { controlPlane: "trial-cp1", worker: (number: number) => `trial-w${number}` };
+  readonly settings = { discovery: false, cni: { urls: ["http://10.77.0.1:5002/cni.yaml"] } };
+  readonly within: readonly string[];
+  readonly patches: readonly unknown[];
+  readonly #program: string;
+  readonly #wasUp: boolean;
+  readonly #running = new Set<string>();
+
+  constructor(program: string) {
+    this.#program = program;
+    this.within = [program, "exec"];
+    this.#wasUp = spawnSync(program, ["exec", "true"], { stdio: "ignore" }).status === 0;
+    if (!this.#wasUp) this.#run("up");
+    this.patches = [parse(this.#run("patch"))];
+  }
+
+  environment({ workers }: Cluster) {
+    const machines = this.#names(workers).map((name, index) => {
+      const role = index === 0 ? "controlplane" : "worker";
+      return [name, { address: address(firstHost + index), role }] as const;
     });
-    if (status !== 0) throw new Error(`${program} ${words.join(" ")} ended with ${status}`);
-    return stdout ?? "";
-  };
-  const wasUp = spawnSync(program, ["exec", "true"], { stdio: "ignore" }).status === 0;
-  if (!wasUp) lab("up");
-  const running = new Map<string, number>();
-  const names = { controlPlane: "trial-cp1", worker: (number: number) => `trial-w${number}` };
-  const power = (workers: number): void => {
-    const wanted = new Map([[names.controlPlane, 12]]);
-    for (let number = 1; number <= workers; number += 1) wanted.set(names.worker(number), 12 + number);
-    for (const name of [...running.keys()].filter((each) => !wanted.has(each))) {
-      lab("stop", name);
-      running.delete(name);
+    return { infrastructure: { kind: "metal", trustOnFirstUse: true, machines: Object.fromEntries(machines) } };
+  }
+
+  power(workers: number): void {
+    const wanted = this.#names(workers);
+    for (const name of [...this.#running]) if (!wanted.includes(name)) this.#stop(name);
+    for (const [index, name] of wanted.entries()) {
+      if (this.#running.has(name)) continue;
+      this.#run("start", name, address(firstHost + index));
+      this.#running.add(name);
     }
-    for (const [name, host] of wanted) {
-      if (running.has(name)) continue;
-      lab("start", name, address(host));
-      running.set(name, host);
-    }
-  };
-  const stopAll = () => {
-    for (const name of running.keys()) lab("stop", name);
-    running.clear();
-  };
-  return {
-    name: "real",
-    within: [program, "exec"],
-    machines: names,
-    settings: { discovery: false, cni: { urls: ["http://10.77.0.1:5002/cni.yaml"] } },
-    patches: [parse(lab("patch"))],
-    environment: ({ workers }) => ({
-      infrastructure: {
-        kind: "metal",
-        trustOnFirstUse: true,
-        machines: Object.fromEntries([
-          [names.controlPlane, { address: address(12), role: "controlplane" }],
-          ...Array.from({ length: workers }, (_, index) => [
-            names.worker(index + 1),
-            { address: address(13 + index), role: "worker" },
-          ]),
-        ]),
-      },
-    }),
-    power,
-    breakComponent: (component, version) => {
-      lab("tag", "v1.36.3", version);
-      lab("break", component, version);
-      return [];
-    },
-    renew: () => {
-      const workers = running.size - 1;
-      stopAll();
-      power(workers);
-    },
-    close: () => {
-      stopAll();
-      if (!wasUp) lab("down");
-    },
-  };
+  }
+
+  breakComponent(component: string, version: string): readonly string[] {
+    this.#run("tag", "v1.36.3", version);
+    this.#run("break", component, version);
+    return [];
+  }
+
+  renew(workers: number): void {
+    for (const name of [...this.#running]) this.#stop(name);
+    this.power(workers);
+  }
+
+  close(): void {
+    for (const name of [...this.#running]) this.#stop(name);
+    if (!this.#wasUp) this.#run("down");
+  }
+
+  #names(workers: number): readonly string[] {
+    const { controlPlane, worker } = this.machines;
+    return [controlPlane, ...Array.from({ length: workers }, (_, index) => worker(index + 1))];
+  }
+
+  #stop(name: string): void {
+    this.#run("stop", name);
+    this.#running.delete(name);
+  }
+
+  #run(...words: string[]): string {
+    // Nodes and registry keep the output of the program that started them open: it would never end.
+    const output = words[0] === "patch" ? "pipe" : "ignore";
+    const ended = spawnSync(this.#program, words, { stdio: ["ignore", output, "inherit"], encoding: "utf8" });
+    if (ended.status !== 0) throw new Error(`${this.#program} ${words.join(" ")} ended with ${ended.status}`);
+    return ended.stdout ?? "";
+  }
+}
+
+/** Throws where the program is missing. */
+export function realLab(program: string | undefined): Lab {
+  if (program !== undefined && existsSync(program)) return new RealLab(program);
+  throw new Error(
+    `TALOSMITH_REAL_LAB: found ${program ?? "nothing"}, expected the path of a program that runs real Talos nodes, with the commands up, start, stop, down, exec, patch, tag and break. No operation was run.`,
+  );
 }
 
 /** The simulator of the project itself. */

@@ -260,8 +260,7 @@ export const operations: readonly Operation[] = [
     program: "terraform",
     run: async (project) => {
       project.writeFile({ kubernetes: "1.36.1", workers: 1, addon: false });
-      project.lab.renew();
-      project.lab.power(1);
+      project.lab.renew(1);
       const ended = await succeed(project, "deploy", "trial", "-y");
       if (!existsSync(join(project.root, "cdktf.out")))
         throw new Error("terraform was not used: it is not on the PATH");
