@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+import { spawn } from "node:child_process";
+import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { cleanEnvironment } from "../../test/support/terraform.ts";
+import type { Cluster, Lab } from "./lab.ts";
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  /** Both streams in the order in which they came. */
+  readonly said: string;
+  readonly seconds: number;
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Ends the command by SIGKILL as soon as this was printed. */
+  readonly killAt?: RegExp;
+  readonly stdin?: string;
+}
+
+/** Minutes. A command that takes longer is taken for one that hangs. */
+const longest = 15;
+
+/** The image of the registry that answers "OK" on port 8080 (coredns stands behind that name in the lab). */
+const image = "registry.k8s.io/coredns/coredns:v1.14.6";
+
+/** A project in a folder of its own, and the programs that run in it. */
+export class Project {
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), "talosmith-real-")));
+  readonly lab: Lab;
+  cluster: Cluster = { kubernetes: "1.36.1", workers: 1, sysctl: 1, addon: false };
+
+  constructor(lab: Lab) {
+    this.lab = lab;
+    for (const folder of ["home", "tmp", "environments", "charts/app/templates"])
+      mkdirSync(join(this.root, folder), { recursive: true });
+    writeFileSync(join(this.root, "cdktf.json"), "{}");
+    writeFileSync(join(this.root, "charts/app/Chart.yaml"), "apiVersion: v2\nname: app\nversion: 0.1.0\n");
+    writeFileSync(join(this.root, "charts/app/templates/app.yaml"), JSON.stringify(deployment("app-of-chart")));
+  }
+
+  /** Changes the environment file, and powers its machines on. */
+  write(change: Partial<Cluster>): void {
+    this.writeFile(change);
+    this.lab.power(this.cluster.workers);
+  }
+
+  /** Only the file: machines that leave the cluster must still answer. */
+  writeFile(change: Partial<Cluster>): void {
+    this.cluster = { ...this.cluster, ...change };
+    const { kubernetes, sysctl, addon } = this.cluster;
+    const machine = { sysctls: { "net.ipv4.ip_local_port_range": `${10_000 + sysctl} 60000` } };
+    const environment = {
+      ...this.lab.environment(this.cluster),
+      cluster: {
+        ...this.lab.settings,
+        configContract: "v1.13",
+        talosVersion: "v1.13.9",
+        kubernetesVersion: kubernetes,
+        patches: { all: [...this.lab.patches, { machine }] },
+      },
+      rollout: { drainTimeout: "20s" },
+      backup: { directory: "backups/trial" },
+      ...(addon ? { addons: [{ name: "app", namespace: "apps", chart: "./charts/app", timeout: "5m" }] } : {}),
+    };
+    writeFileSync(join(this.root, "environments/trial.yaml"), JSON.stringify(environment, undefined, 2));
+  }
+
+  /** The real command, to its end. */
+  talosmith(words: readonly string[], options: RunOptions = {}): Promise<Ended> {
+    return this.run([process.execPath, resolve("bin/talosmith.js"), ...words], options);
+  }
+
+  kubectl(words: readonly string[], stdin?: string): Promise<Ended> {
+    const kubeconfig = join(this.root, "generated/trial/kubeconfig");
+    return this.run(["kubectl", "--kubeconfig", kubeconfig, ...words], stdin === undefined ? {} : { stdin });
+  }
+
+  apply(...objects: readonly unknown[]): Promise<Ended> {
+    return this.kubectl(
+      ["apply", "--validate=false", "-f", "-"],
+      JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }),
+    );
+  }
+
+  run(words: readonly string[], options: RunOptions = {}): Promise<Ended> {
+    const [program = "", ...rest] = [...this.lab.within, ...words];
+    const began = performance.now();
+    const child = spawn(program, rest, {
+      cwd: this.root,
+      env: cleanEnvironment({
+        HOME: join(this.root, "home"),
+        TMPDIR: join(this.root, "tmp"),
+        NO_COLOR: "1",
+        ...options.env,
+      }),
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    child.stdin.end(options.stdin ?? "");
+    let [stdout, said] = ["", ""];
+    const hear = (text: string) => {
+      said += text;
+      appendFileSync(join(this.root, "log.txt"), text);
+      if (options.killAt?.test(said)) child.kill("SIGKILL");
+    };
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text;
+      hear(text);
+    });
+    child.stderr.setEncoding("utf8").on("data", hear);
+    const hangs = setTimeout(() => child.kill("SIGKILL"), longest * 60_000);
+    appendFileSync(join(this.root, "log.txt"), `\n$ ${words.slice(1).join(" ")}\n`);
+    return new Promise((done, fail) => {
+      child.on("error", fail);
+      child.on("close", (code) => {
+        clearTimeout(hangs);
+        done({ code, stdout, said, seconds: (performance.now() - began) / 1000 });
+      });
+    });
+  }
+
+  remove(): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+/** A Deployment whose pod answers on port 8080; on one node where it is named. */
+export function deployment(name: string, node?: string): unknown {
+  const labels = { app: name };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name },
+    spec: {
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          ...(node === undefined ? {} : { nodeSelector: { "kubernetes.io/hostname": node } }),
+          terminationGracePeriodSeconds: 1,
+          containers: [{ name: "app", image, ports: [{ containerPort: 8080 }] }],
+        },
+      },
+    },
+  };
+}
+
+export const service = (name: string): unknown => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name },
+  spec: { type: "NodePort", selector: { app: name }, ports: [{ port: 8080 }] },
+});
+
+export const budget = (name: string): unknown => ({
+  apiVersion: "policy/v1",
+  kind: "PodDisruptionBudget",
+  metadata: { name },
+  spec: { minAvailable: 1, selector: { matchLabels: { app: name } } },
+});
