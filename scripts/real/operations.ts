@@ -23,7 +23,9 @@ const lastLines = (said: string) => said.trimEnd().split("\n").slice(-12).join("
 /** Throws with what was printed where the exit code is another one. */
 function expectCode(ended: Ended, code: number, what: string): Ended {
   if (ended.code === code) return ended;
-  throw new Error(`${what}: exit code ${ended.code}, expected ${code}\n${lastLines(ended.said)}`);
+  const how = ended.code === null ? "ended by a signal" : `exit code ${ended.code}`;
+  const last = ended.said.trimEnd().split("\n").at(-1) ?? "";
+  throw new Error(`${what}: ${how}, expected exit code ${code}; last line: ${last}\n${lastLines(ended.said)}`);
 }
 
 function expectText(ended: Ended, text: RegExp, what: string): string {
