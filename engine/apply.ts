@@ -15,7 +15,10 @@ import { clockFindings, goneApiFindings, returnedFindings } from "./plan/preflig
 import { configured } from "./plan/quorum.ts";
 import type { Step } from "./step.ts";
 
-export type ApplyOptions = EngineOptions;
+export interface ApplyOptions extends EngineOptions {
+  /** Work between the last step and the wait for health, which needs it. */
+  readonly beforeHealth?: (context: StepContext) => Promise<void>;
+}
 
 export interface ApplyResult {
   /** What was done, in the order of its planning; empty when the cluster was as it should be. */
@@ -46,7 +49,7 @@ export function applyCluster(options: ApplyOptions): Promise<ApplyResult> {
 
 export async function applyIn(
   context: StepContext,
-  { review, claim }: Pick<ApplyOptions, "review" | "claim"> = {},
+  { review, claim, beforeHealth }: Pick<ApplyOptions, "review" | "claim" | "beforeHealth"> = {},
 ): Promise<ApplyResult> {
   const done: Step[] = [];
   const seen = new Set<string>();
@@ -75,6 +78,7 @@ export async function applyIn(
     await runSteps(steps, context);
     done.push(...steps);
   }
+  await beforeHealth?.(context);
   await awaitHealth(context);
   if (context.policy.kubernetes) await awaitEndpoint(context);
   const kubeconfig = await kubeconfigFrom(context);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../talos/errors.ts";
+import { given } from "../talos/given.ts";
 import { type CaRotation, nextBundle, type SecretsBundle } from "../talos/secrets/index.ts";
 import { applyCluster } from "./apply.ts";
 import { bootstrapTarget, type ClusterSpec, type DesiredCluster } from "./desired.ts";
-import { type EngineOptions, withExclusiveContext } from "./engine.ts";
+import type { EngineOptions } from "./engine.ts";
 import { runSteps } from "./execute/run.ts";
+import type { StepContext } from "./execute/step-context.ts";
 import type { ConfiguredMachine, ObservedCluster } from "./observed.ts";
 import { plan } from "./plan/plan.ts";
 import { desiredCluster } from "./plan/rendering.ts";
@@ -48,9 +50,9 @@ export function planRotation(
 
 /** Pods keep the CAs that they have read at their start. Undefined where the CA of Kubernetes stays. */
 function restartStep({ phase, secrets, desired }: RotationPass): Step | undefined {
-  const ca = secrets.rotation?.k8s?.certificate;
-  if (phase !== "accept" || ca === undefined) return undefined;
-  return step({ kind: "restart-workloads", machine: bootstrapTarget(desired), ca });
+  // Talos gives the controller manager the CA that issues, and not the others that are accepted, to publish to pods.
+  if (phase !== "issue" || secrets.rotation?.k8s === undefined) return undefined;
+  return step({ kind: "restart-workloads", machine: bootstrapTarget(desired), ca: secrets.certs.k8s.certificate });
 }
 
 export interface RotateOptions extends Omit<EngineOptions, "desired" | "secrets"> {
@@ -71,11 +73,10 @@ export async function rotateCas({ passes, save, passed, ...options }: RotateOpti
   for (const pass of passes) {
     await save(pass.secrets);
     const run = { ...options, desired: pass.desired, secrets: pass.secrets };
-    await applyCluster(run);
-    const restart = restartStep(pass);
-    // After every machine accepts the new CA, and before the first API server has a certificate of it.
-    if (restart !== undefined && options.policy.kubernetes)
-      await withExclusiveContext(run, "restart workloads", (context) => runSteps([restart], context));
+    const restart = options.policy.kubernetes ? restartStep(pass) : undefined;
+    // Before the cluster's health is waited for: kube-proxy has none until it trusts the new CA.
+    const beforeHealth = restart && ((context: StepContext) => runSteps([restart], context));
+    await applyCluster({ ...run, ...given({ beforeHealth }) });
     await passed(pass);
     last = nextBundle(pass.secrets);
   }

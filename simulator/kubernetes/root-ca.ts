@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { kubernetesCas, type NodeConfig } from "../machine/node-config.ts";
+import type { NodeConfig } from "../machine/node-config.ts";
 import type { Moment } from "../machine/timings.ts";
 import { type Cluster, type KubernetesObject, without } from "../machine/world.ts";
 import { isHealthy } from "./eviction.ts";
@@ -10,7 +10,7 @@ const name = "kube-root-ca.crt";
 
 /** The controller manager puts the CAs that pods should trust into every namespace. */
 export function publishRootCas(cluster: Cluster, config: NodeConfig, moment: Moment): Cluster {
-  const data = { "ca.crt": kubernetesCas(config).join("\n") };
+  const data = { "ca.crt": config.kubernetesCa.certificate };
   return listObjects(cluster, "namespaces").reduce((next, { metadata: { name: namespace, deletionTimestamp } }) => {
     const known = getObject(next, "configmaps", namespace, name) as { data?: typeof data } | undefined;
     if (deletionTimestamp !== undefined || known?.data?.["ca.crt"] === data["ca.crt"]) return next;
