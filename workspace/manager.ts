@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { basename, relative } from "node:path";
 import { TalosError } from "../talos/errors.ts";
+import { isGiven } from "../talos/given.ts";
 import { runsWithoutTerraform } from "./machine-source.ts";
 import { findTerraform } from "./terraform/find-terraform.ts";
 import { ownedByTerraform, readState, stateFile } from "./terraform/state-file.ts";
@@ -44,10 +45,12 @@ async function hasEmptyState({ root, environment: { name, backend } }: Workspace
 }
 
 function terraformMissing({ environment: { name, kind, joins } }: Workspace): TalosError {
-  const why =
-    !runsWithoutTerraform(kind) || joins !== undefined
-      ? `machines of kind ${kind} are created through Terraform`
-      : "it is managed by Terraform";
+  const reasons = [
+    joins && `workers that join the control plane of ${joins.name} are managed by Terraform`,
+    runsWithoutTerraform(kind) ? undefined : `machines of kind ${kind} are created through Terraform`,
+    "it is managed by Terraform",
+  ];
+  const why = reasons.find(isGiven);
   return new TalosError("failed-precondition", `${name}: ${why}, but neither terraform nor tofu is on the PATH`, {
     hint: "Install terraform or tofu, or set TERRAFORM_BINARY_NAME to its path.",
   });

@@ -23,7 +23,7 @@ const longestRerun = 180;
 
 /** What an undisturbed run may leave as well. */
 const usual =
-  /^(state\/(local\.tfstate(\.backup)?|backups\/.*)|backups\/.*|releases\.json(\.calls)?|secrets\/local\.yaml|generated\/local\/(journal\.jsonl|kubeconfig|talosconfig|control-planes\.json|conditions\.json)|cdktf\.out\/.*(manifest\.json|cdk\.tf\.json|\.terraform\.lock\.hcl))$/;
+  /^(state\/(local\.tfstate(\.backup)?|local\.machines\.json|backups\/.*)|backups\/.*|releases\.json(\.calls)?|secrets\/local\.yaml|generated\/local\/(journal\.jsonl|kubeconfig|talosconfig|control-planes\.json|conditions\.json)|cdktf\.out\/.*(manifest\.json|cdk\.tf\.json|\.terraform\.lock\.hcl))$/;
 
 /** Seconds. */
 interface Took {
