@@ -34,7 +34,7 @@ export async function apply(
   await applyAddons(chosen, addonAccess(workspace), (addon, outcome) => {
     if (outcome === "begun") return;
     const changed = outcome === "changed";
-    report(context, flags, { addon: addon.name, changed }, `  ✓ ${addon.name}: ${changed ? "applied" : "as wished"}`);
+    report(context, flags, { addon: addon.name, changed }, `  ✓ ${addon.name}: ${changed ? "applied" : "up to date"}`);
   });
 }
 

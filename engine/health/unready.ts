@@ -17,7 +17,7 @@ export interface Unready {
 }
 
 /**
- * What of a cluster that has its configs does not work. Whoever says that there is nothing to change says this, too.
+ * What of a cluster that has its configs does not work. It is shown wherever "nothing to change" is.
  * Machines that do not answer are not in it: nothing is known of them. Pure.
  */
 export function unreadyParts(
