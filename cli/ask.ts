@@ -38,7 +38,7 @@ export async function approved(
   return false;
 }
 
-/** Throws where `approved` would, because nobody can be asked: before work whose outcome needs an answer. */
+/** Throws where `approved` would, because there is no terminal to ask on: before work whose outcome needs an answer. */
 export function requireAnswer({ yes }: ApprovalFlags, context: CommandContext): void {
   if (yes || (context.stderr.isTerminal && process.stdin.isTTY)) return;
   throw new TalosError("failed-precondition", "approval is needed, but there is no terminal to ask on", {

@@ -11,7 +11,7 @@ const recordSchema = z.object({
   v: z.literal(1),
   /** Config contract of the cluster. Records of before there was one have none. */
   contract: z.string().optional(),
-  /** Machines that nobody else knows: of simulated ones the simulator has its own record. */
+  /** Machines that are recorded nowhere else: of simulated ones the simulator has its own record. */
   machines: z.array(z.object({ name: z.string(), role: z.enum(["controlplane", "worker"]), address: z.string() })),
   /** Files, by their paths from the root, of which one is there as long as the cluster is. @default it is until it is destroyed */
   countsWith: z.array(z.string()).optional(),

@@ -7,7 +7,7 @@ const nothingObserved = { machines: new Map(), kubernetes: { kind: "unreachable"
 
 /**
  * What machines would refuse of the configs of an environment, with the files and lines of the patches: Terraform names
- * attributes of a generated stack, which nobody wrote.
+ * attributes of a generated stack, which no person wrote.
  */
 export async function refusedConfigs(workspace: Workspace): Promise<readonly Finding[]> {
   const secrets = await workspace.secrets.forPlan();

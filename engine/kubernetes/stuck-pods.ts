@@ -10,7 +10,7 @@ export interface StuckPod {
   readonly reason: string;
 }
 
-/** What a pod does on its way to run. */
+/** What a pod does before it runs. */
 const passing = /^(ContainerCreating|PodInitializing)\b/;
 
 export async function stuckPodsIn(

@@ -69,7 +69,7 @@ export function withoutMember(view: EtcdView, id: string): EtcdView {
 
 /**
  * Control planes in the order in which they are changed. The one that answers for the shared address comes last: while it
- * is down nobody is reached there, so everything else should have proved itself by then.
+ * is down no API server answers there, so everything else should have proved itself by then.
  */
 export function holderLast<T>(
   planes: readonly T[],

@@ -51,7 +51,7 @@ export function collectGarbage(cluster: Cluster, moment: Moment): Cluster {
   return emptyNamespaces(dropOrphans(dropDependents(cluster, moment)), moment);
 }
 
-/** Pods of nodes that have been silent for long are told to stop, so that others take their place; daemon sets' stay. */
+/** Pods of nodes that have been unreachable for long are deleted, so that others take their place; daemon sets' stay. */
 export function evictLost(cluster: Cluster, moment: Moment): Cluster {
   const { nodeLost, podEviction } = moment.timings;
   const lost = Object.entries(cluster.kubelets).flatMap(([name, { silentSince }]) =>

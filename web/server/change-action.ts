@@ -152,9 +152,7 @@ function planOf(workspace: Workspace, manager: string, planned: PlannedChange, {
   const loses = action.kind === "destroy" || isDangerous(planned) || steps.some(({ destructive }) => destructive);
   const notice = noticeOf(workspace, planned);
   return {
-    id: createHash("sha256")
-      .update(JSON.stringify([manager, steps, findings]))
-      .digest("hex"),
+    id: planId(manager, steps, findings),
     manager,
     steps,
     findings,
