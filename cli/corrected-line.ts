@@ -3,8 +3,8 @@ import { type Command, Help } from "commander";
 import { nearestWord } from "../talos/nearest-word.ts";
 
 /**
- * The command line that was most likely meant, up to its last corrected word: what follows may be private. Undefined
- * where no word is near enough to one that there is.
+ * The command line that was most likely meant, up to its last corrected word and an environment after it: what follows may
+ * be private. Undefined where no word is near enough to one that there is.
  */
 export function correctedLine(
   program: Command,
@@ -12,8 +12,9 @@ export function correctedLine(
   environments: readonly string[],
 ): string | undefined {
   const corrected = correctedWords(program, words, environments);
-  const last = corrected.findLastIndex((word, index) => word !== words[index]);
-  if (last === -1) return undefined;
+  const wrong = corrected.findLastIndex((word, index) => word !== words[index]);
+  if (wrong === -1) return undefined;
+  const last = environments.includes(corrected[wrong + 1] ?? "") ? wrong + 1 : wrong;
   const rest = last < words.length - 1 ? [" …"] : [];
   return [[program.name(), ...corrected.slice(0, last + 1)].join(" "), ...rest].join("");
 }
@@ -32,7 +33,7 @@ function correctedWords(program: Command, words: readonly string[], environments
       const meant = correctedOption(command, word);
       corrected.push(meant);
       isValue = takesNext(command, meant);
-    } else if (given === 0 && command.commands.length > 0) {
+    } else if (given === 0 && command.commands.length > 0 && !isFirstArgument(command, word, environments)) {
       const meant = correctedCommand(command, word);
       const child = childNamed(command, meant);
       if (child === undefined) return corrected;
@@ -45,6 +46,11 @@ function correctedWords(program: Command, words: readonly string[], environments
     }
   }
   return corrected;
+}
+
+/** `upgrade` takes an environment, and has commands below it. */
+function isFirstArgument(command: Command, word: string, environments: readonly string[]): boolean {
+  return command.registeredArguments[0]?.name() === "environment" && environments.includes(word);
 }
 
 const childNamed = (command: Command, word: string) =>

@@ -24,7 +24,6 @@ export function createProgram(context: CommandContext, registrations: readonly R
       // Help is for people, though it goes where data goes.
       writeOut: (text) => context.stdout.write(asTyped(text, context.name)),
       writeErr: (text) => context.stderr.write(text),
-      outputError: (text, write) => write(`${text}${otherWay(text)}`),
     })
     .configureHelp({ optionDescription: describeOption })
     // `gen config` has a --version of its own.
@@ -34,17 +33,6 @@ export function createProgram(context: CommandContext, registrations: readonly R
   takeGoSwitches(program);
   addHelpExamples(program);
   return program;
-}
-
-/** Words that other tools have and we have not, with what there is instead. */
-const otherWays: Readonly<Record<string, string>> = {
-  scale: "Change the count in environments/<environment>.yaml, then: talosmith deploy <environment>",
-};
-
-function otherWay(text: string): string {
-  const [, word = ""] = /unknown command '(.*?)'/.exec(text) ?? [];
-  const way = Object.hasOwn(otherWays, word) ? otherWays[word] : undefined;
-  return way === undefined ? "" : `${way}\n`;
 }
 
 /** A switch that is off and a list that is empty are no defaults worth a word. */
@@ -74,8 +62,16 @@ function takesNodes(program: Command, [first, second]: readonly string[]): boole
   return command?.options.some(({ long }) => long === "--nodes") ?? false;
 }
 
-/** What commander calls a typing error; a required option is missing where its name is mistyped. */
-const mistypedCodes = ["commander.unknownCommand", "commander.unknownOption", "commander.missingMandatoryOptionValue"];
+/**
+ * What commander calls a typing error. A required option is missing where its name is mistyped; there is one argument too
+ * many where the name of a command is, below one that takes arguments itself.
+ */
+const mistypedCodes = [
+  "commander.unknownCommand",
+  "commander.unknownOption",
+  "commander.missingMandatoryOptionValue",
+  "commander.excessArguments",
+];
 
 /** Names what was most likely meant: the environments there are, or the line without its typing errors. */
 async function suggest(

@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TerraformOutput } from "cdktf";
 import type { Construct } from "constructs";
-import { addonsOf, controlPlanePool, type Environment, type MetalEnvironment, machinesOf } from "../model/index.ts";
+import {
+  addonsOf,
+  controlPlanePool,
+  type Environment,
+  infrastructureAddonsOf,
+  type MetalEnvironment,
+  machinesOf,
+  ownBucket,
+  podNetworkOf,
+  prunes,
+} from "../model/index.ts";
 import { AwsInfrastructure, type ExistingVpc, type NewVpc } from "./aws/index.ts";
 import { addBackend, joinedControlPlane, ownerOfStack } from "./backend.ts";
 import {
+  type BackupBucketProps,
   type Infrastructure,
   type PoolProps,
   TalosCluster,
@@ -63,8 +74,9 @@ export class EnvironmentStack extends TalosStack {
         break;
       }
       case "aws": {
-        const { kind: _, dns, vpc, ...settings } = environment.infrastructure;
-        const { name, cni, kubespan } = environment.cluster;
+        const { kind: _, dns, vpc, backups, ...settings } = environment.infrastructure;
+        const bucket = ownBucket(environment);
+        const { name, kubespan } = environment.cluster;
         const infrastructure = new AwsInfrastructure(this, "Infrastructure", {
           ...settings,
           clusterName: name,
@@ -72,10 +84,17 @@ export class EnvironmentStack extends TalosStack {
           dns: dns === undefined ? undefined : { ...dns, label: dns.label ?? environment.name },
           privateMachines:
             settings.access !== "public" || environment.workers.some((pool) => pool.scaling !== undefined),
-          podNetwork: cni === "flannel" ? "flannel" : "other",
+          podNetwork: podNetworkOf(environment),
           kubespan,
+          backups: bucket && { ...backups },
+          prunesBackups: prunes(environment),
+          ebsIsDefault: environment.storage.nfs?.default !== true,
         });
-        this.#addCluster(infrastructure, environment);
+        this.#addCluster(
+          infrastructure,
+          environment,
+          bucket && { ...bucket, bucket: infrastructure.backupBucket ?? "" },
+        );
         this.#addOutputs({
           load_balancer_dns: infrastructure.loadBalancerDns,
           backup_bucket: infrastructure.backupBucket,
@@ -101,7 +120,12 @@ export class EnvironmentStack extends TalosStack {
     if (moved.length > 0) this.addOverride("moved", moved);
   }
 
-  #addCluster<Settings extends object>(infrastructure: Infrastructure<Settings>, pools: Pools<Settings>): void {
+  /** `bucket` is one that is made with the infrastructure, for backups without another place. */
+  #addCluster<Settings extends object>(
+    infrastructure: Infrastructure<Settings>,
+    pools: Pools<Settings>,
+    bucket?: BackupBucketProps,
+  ): void {
     const { joins } = this.environment;
     const controlPlane = pools.controlPlane ?? (joins && joinedControlPlane(this, joins));
     if (controlPlane === undefined) return;
@@ -114,8 +138,11 @@ export class EnvironmentStack extends TalosStack {
     for (const { name, ...pool } of pools.workers)
       new WorkerPool<Settings>(cluster, name, pool as PoolProps & Settings);
     if (cluster.controlPlane !== undefined) {
-      for (const addon of addonsOf(this.environment)) cluster.addAddon(addon);
-      if (this.environment.backup !== undefined) cluster.addBackup(this.environment.backup);
+      // The cluster has these of its infrastructure.
+      const brought = infrastructureAddonsOf(this.environment).map(({ name }) => name);
+      for (const addon of addonsOf(this.environment)) if (!brought.includes(addon.name)) cluster.addAddon(addon);
+      const { backup } = this.environment;
+      if (backup !== undefined) cluster.addBackup({ ...backup, s3: backup.s3 ?? bucket });
     }
     this.#addOutputs({
       cluster_endpoint: cluster.endpoint,

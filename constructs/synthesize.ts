@@ -16,6 +16,8 @@ export interface SynthOptions {
   readonly environments?: readonly string[];
   /** Adds to an environment's stack what its file can't say. */
   readonly extend?: (stack: EnvironmentStack) => void;
+  /** Texts, by path from the project's root, that count instead of what the files have. @default - none */
+  readonly unsaved?: ReadonlyMap<string, string>;
 }
 
 export interface SynthResult {
@@ -38,7 +40,7 @@ interface SynthFailure {
 }
 
 /** Writes the Terraform stack of each environment. A fault in one does not keep the others from being written. */
-export function synthesize({ projectRoot, outdir, environments, extend }: SynthOptions): SynthResult {
+export function synthesize({ projectRoot, outdir, environments, extend, unsaved }: SynthOptions): SynthResult {
   // For each reference the CDK would note down where in our code it was made: a tenth of the whole time, of use to nobody.
   process.env.CDKTN_DISABLE_CREATION_STACK ??= "1";
   const app = new App({ outdir, stackTraces: false });
@@ -46,7 +48,7 @@ export function synthesize({ projectRoot, outdir, environments, extend }: SynthO
   const failures: SynthFailure[] = [];
   for (const name of environments ?? listEnvironments(projectRoot)) {
     try {
-      const environment = loadEnvironment(projectRoot, name);
+      const environment = loadEnvironment(projectRoot, name, unsaved);
       const stack = new EnvironmentStack(app, environment);
       extend?.(stack);
       const directory = `stacks/${name}`;

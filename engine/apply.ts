@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
+import type { DesiredCluster } from "./desired.ts";
 import { type EngineOptions, kubeconfigFrom, withContext, withExclusiveContext } from "./engine.ts";
 import type { Finding } from "./events.ts";
 import { runSteps } from "./execute/run.ts";
@@ -12,7 +13,8 @@ import { plan } from "./plan/plan.ts";
 import { pauseIds } from "./plan/plan-caution.ts";
 import { preflight, refuseErrors } from "./plan/preflight.ts";
 import { clockFindings, goneApiFindings, returnedFindings } from "./plan/preflight-live.ts";
-import { configured } from "./plan/quorum.ts";
+import { configured, nodeOf } from "./plan/quorum.ts";
+import { usesKubernetes } from "./policy.ts";
 import type { Step } from "./step.ts";
 
 export interface ApplyOptions extends EngineOptions {
@@ -80,7 +82,7 @@ export async function applyIn(
   }
   await beforeHealth?.(context);
   await awaitHealth(context);
-  if (context.policy.kubernetes) await awaitEndpoint(context);
+  if (usesKubernetes(context.policy)) await awaitEndpoint(context);
   const kubeconfig = await kubeconfigFrom(context);
   context.emit({ type: "healthy", message: `cluster ${context.desired.name} is healthy and up to date` });
   return { steps: done, kubeconfig };
@@ -106,25 +108,56 @@ function seesNew(observed: ObservedCluster, seen: Set<string>): boolean {
  * worker that has its config already cannot get its certificate and is silent.
  */
 export async function observeAll(context: StepContext): Promise<ObservedCluster> {
+  const { timing, timeouts } = context;
+  const known = await context.configuredBefore();
+  const begun = timing.elapsed();
   let last: ObservedCluster | undefined;
-  await context.waitFor("wait for every machine to answer", context.timeouts.reachable, async () => {
+  let booting: readonly SilentMachine[] = [];
+  const look = async () => {
     const observed = await context.observe();
     last = observed;
-    const started = context.desired.machines.some(
-      ({ name, role }) => role === "controlplane" && configured(observed.machines.get(name)) !== undefined,
-    );
-    const silent = context.desired.machines.flatMap(({ name, role }) => {
-      const state = observed.machines.get(name)?.state;
-      if (state?.kind !== "unreachable" || (role === "worker" && !started)) return [];
-      // Waiting does not change a certificate, so an error in it is reported at once.
-      if (state.certificate !== undefined) return [];
-      return [`${name}: not reachable yet, it may be booting: ${state.reason}`];
-    });
-    return silent.length === 0 ? undefined : silent.join("; ");
-  });
+    const silent = silentMachines(context.desired, observed);
+    // Never part of the cluster, as far as it and this project know.
+    booting = silent.filter(({ name }) => !known.has(name) && nodeOf(observed, name) === undefined);
+    const reasons = silent.filter((machine) => !booting.includes(machine)).map(unreachableReason);
+    if (booting.length > 0) reasons.unshift(`waiting for ${booting.map(({ name }) => name).join(", ")} to boot`);
+    return reasons.length === 0 ? undefined : reasons.join("; ");
+  };
+  // During a first boot the network's error is expected: it is worth a word only where the boot takes too long.
+  const explain = async () => {
+    const isLate = timing.elapsed() - begun >= Math.min(bootPatience, timeouts.reachable);
+    return isLate && booting.length > 0 ? booting.map(unreachableReason).join("; ") : undefined;
+  };
+  await context.waitFor("wait for every machine to answer", timeouts.reachable, look, explain);
   const observed = last ?? (await context.observe());
   context.emit({ type: "observed", message: `observed ${observed.machines.size} machines` });
   return observed;
+}
+
+/** More than a first boot takes, even that of a virtual machine without KVM. */
+const bootPatience = 3 * 60_000;
+
+interface SilentMachine {
+  readonly name: string;
+  readonly reason: string;
+}
+
+const unreachableReason = ({ name, reason }: SilentMachine) => `${name}: not reachable: ${reason}`;
+
+/** Machines that have to answer before a plan is made, and do not. */
+function silentMachines(
+  { machines }: Pick<DesiredCluster, "machines">,
+  observed: ObservedCluster,
+): readonly SilentMachine[] {
+  const started = machines.some(
+    ({ name, role }) => role === "controlplane" && configured(observed.machines.get(name)) !== undefined,
+  );
+  return machines.flatMap(({ name, role }) => {
+    const state = observed.machines.get(name)?.state;
+    if (state?.kind !== "unreachable" || (role === "worker" && !started)) return [];
+    // Waiting does not change a certificate, so an error in it is reported at once.
+    return state.certificate === undefined ? [{ name, reason: state.reason }] : [];
+  });
 }
 
 /** Before the first change: what is known to go wrong ends the run here. */

@@ -33,6 +33,9 @@ export type EventListener = (event: ClusterEvent) => void;
 /** Names a file for events of an engine without an output of its own, such as the one in Terraform's provider. */
 export const eventFileVariable = "TALOSMITH_EVENT_FILE";
 
+/** Set for a plan that is shown only: `talosmith deploy` stops the machines of it in turn, by plans of their own. */
+export const rollVariable = "TALOSMITH_ROLLS";
+
 /** An event as it stands in the file: of steps, what tells them apart and what people read. */
 export type ToldEvent = z.infer<typeof schema>;
 
@@ -46,6 +49,8 @@ const schema = z.object({
     .array(z.object({ id: z.string(), sentence: z.string(), destructive: z.boolean(), machine: z.string().optional() }))
     .readonly()
     .optional(),
+  /** With `planned`: how many steps a later `planned` will add; null when there will be some, and it is not known how many. */
+  coming: z.number().nullable().optional(),
 });
 
 /** Appends events as lines of JSON. A missing or full file does not stop the work. */

@@ -21,6 +21,7 @@ export {
   eventsTo,
   type Finding,
   parseEvent,
+  rollVariable,
   type ToldEvent,
 } from "./events.ts";
 export { type WindowState, windowAt } from "./execute/gate.ts";
@@ -28,6 +29,7 @@ export { type GateCheck, gateCheck } from "./execute/gate-check.ts";
 export { type Journal, type JournalEntry, journalFile, journalPath } from "./execute/journal.ts";
 export { defaultTimeouts, sleepBy, systemTiming, type Timeouts, type Timing } from "./execute/timing.ts";
 export { type WaitOptions, waitUntil } from "./execute/wait.ts";
+export { type HardwareOrder, type HardwareWork, hardwareOrder, planHardwareWork, workOnHardware } from "./hardware.ts";
 export { type CheckResult, checkHealth, type HealthOptions, type HealthReport } from "./health/health.ts";
 export { type Unready, unreadyParts } from "./health/unready.ts";
 export {
@@ -64,6 +66,7 @@ export {
   type ObservedMachine,
   schematicOf,
 } from "./observed.ts";
+export { componentImages, withRunningVersions } from "./plan/component-images.ts";
 export { configFindings } from "./plan/config-findings.ts";
 export { readsUserData } from "./plan/first-contact.ts";
 export { imageFindings } from "./plan/image-findings.ts";
@@ -74,7 +77,15 @@ export { type Preview, previewCluster, recordedOwner, refusals } from "./plan/pr
 export { refuseDestroy } from "./plan/protection.ts";
 export { type EtcdView, etcdView, quorumOf } from "./plan/quorum.ts";
 export { desiredCluster, outlineOf, type Renderable, Rendering } from "./plan/rendering.ts";
-export { type Canary, defaultPolicy, type Gate, type Policy, unavailableLimit, type Window } from "./policy.ts";
+export {
+  type Canary,
+  defaultPolicy,
+  type Gate,
+  type Policy,
+  unavailableLimit,
+  usesKubernetes,
+  type Window,
+} from "./policy.ts";
 export { deleteNodes, planRestore, type RestoreOptions, type RestoreResult, restoreCluster } from "./restore.ts";
 export {
   planRotation,

@@ -68,6 +68,8 @@ export interface Machines {
   rollback(machine: MachineTarget, signal?: AbortSignal): Promise<void>;
   /** Returns when the reboot has been ordered. */
   reboot(machine: MachineTarget, signal?: AbortSignal): Promise<void>;
+  /** Stops everything and powers the machine off; returns when that has been ordered. */
+  shutdown(machine: MachineTarget, signal?: AbortSignal): Promise<void>;
   /** Milliseconds by which the machine's clock is ahead of ours; undefined when it does not tell. */
   clockOffset(machine: MachineTarget, signal?: AbortSignal): Promise<number | undefined>;
   /** The Kubernetes objects that a control plane makes from its config, such as kube-proxy. */

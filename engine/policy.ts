@@ -4,13 +4,15 @@ import { TalosError } from "../talos/errors.ts";
 
 export type { Canary, Gate, Window } from "../model/settings/index.ts";
 
-/** How careful a rollout is, and how much of a cluster must be well before the work counts as done. */
-export interface Policy extends Rollout {
-  /** False where Kubernetes cannot run at all, such as Talos in a container: then it is not waited for. @default true */
-  readonly kubernetes: boolean;
-}
+/** How careful a rollout is, and how much of a cluster must be healthy before the work counts as done. */
+export type Policy = Rollout;
 
-export const defaultPolicy: Policy = { ...withDefaults(rolloutSettings, {}), kubernetes: true };
+export const defaultPolicy: Policy = withDefaults(rolloutSettings, {});
+
+/** False where Kubernetes cannot run at all, such as Talos in a container: then nothing waits for it. */
+export function usesKubernetes({ healthLevel }: Pick<Policy, "healthLevel">): boolean {
+  return healthLevel !== "talos";
+}
 
 /** `maxUnavailable` for this many workers. */
 export function unavailableLimit({ maxUnavailable }: Pick<Policy, "maxUnavailable">, workers: number): number {

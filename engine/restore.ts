@@ -93,9 +93,13 @@ export function planRestore(
     return etcd !== undefined && etcd.state !== "waiting";
   });
   if (withData.length > 0 && !discardData) {
-    throw new TalosError("failed-precondition", `${withData.map(({ name }) => name).join(", ")} still have etcd data`, {
-      hint: "If the cluster is lost for good, say that this data may be discarded. Otherwise heal the members instead.",
-    });
+    throw new TalosError(
+      "failed-precondition",
+      `${withData.map(({ name }) => name).join(", ")} still ${withData.length === 1 ? "has" : "have"} etcd data`,
+      {
+        hint: "If the cluster is lost for good, say that this data may be discarded. Otherwise heal the members instead.",
+      },
+    );
   }
   const empty = controlPlanes.filter(({ name }) => observed.machines.get(name)?.state.kind === "maintenance");
   const stranger = empty.find((machine) => !mayInstall(desired, machine));

@@ -10,7 +10,7 @@ import type { StepContext } from "./execute/step-context.ts";
 import type { ConfiguredMachine, ObservedCluster } from "./observed.ts";
 import { plan } from "./plan/plan.ts";
 import { desiredCluster } from "./plan/rendering.ts";
-import type { Policy } from "./policy.ts";
+import { type Policy, usesKubernetes } from "./policy.ts";
 import { type Step, step } from "./step.ts";
 
 /** One of the three passes over all machines; after each of them clients of both kinds get in. */
@@ -41,7 +41,7 @@ export function planRotation(
   let before = observed;
   return passes.map((pass) => {
     const { phase, desired } = pass;
-    const restart = policy.kubernetes ? restartStep(pass) : undefined;
+    const restart = usesKubernetes(policy) ? restartStep(pass) : undefined;
     const steps = [...plan(desired, before, policy), ...(restart === undefined ? [] : [restart])];
     before = withConfigs(before, desired);
     return { phase, steps };
@@ -73,7 +73,7 @@ export async function rotateCas({ passes, save, passed, ...options }: RotateOpti
   for (const pass of passes) {
     await save(pass.secrets);
     const run = { ...options, desired: pass.desired, secrets: pass.secrets };
-    const restart = options.policy.kubernetes ? restartStep(pass) : undefined;
+    const restart = usesKubernetes(options.policy) ? restartStep(pass) : undefined;
     // Before the cluster's health is waited for: kube-proxy has none until it trusts the new CA.
     const beforeHealth = restart && ((context: StepContext) => runSteps([restart], context));
     await applyCluster({ ...run, ...given({ beforeHealth }) });

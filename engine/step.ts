@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { shortImage } from "../talos/image/index.ts";
 import { oneLine } from "../talos/plain-text.ts";
 import { KubernetesVersion } from "../talos/version/index.ts";
 import { describeDuration } from "./execute/wait.ts";
@@ -48,6 +49,10 @@ export type StepAction =
   /** `anyones`: also a cordon that is not ours. */
   | { readonly kind: "uncordon"; readonly machine: string; readonly anyones?: true }
   | { readonly kind: "reboot"; readonly machine: string }
+  /** Before the machine's hardware is changed from outside. */
+  | { readonly kind: "shut-down"; readonly machine: string }
+  /** After that: until the machine runs again. */
+  | { readonly kind: "await-boot"; readonly machine: string }
   /** `graceful`: the machine leaves etcd and drains itself before it wipes its disk. `staysOff`: it does not boot again, for people. */
   | { readonly kind: "reset"; readonly machine: string; readonly graceful: boolean; readonly staysOff: boolean }
   | { readonly kind: "delete-node"; readonly machine: string }
@@ -186,7 +191,7 @@ function sentenceOf(action: StepAction): string {
     case "forfeit-leadership":
       return `transfer etcd leadership away from ${action.machine}`;
     case "pull-installer":
-      return `pull ${action.image} on ${action.machine}`;
+      return `pull ${shortImage(action.image)} on ${action.machine}`;
     case "pull-images":
       return `pull Kubernetes images on ${action.machine}`;
     case "sync-manifests":
@@ -201,6 +206,10 @@ function sentenceOf(action: StepAction): string {
       return `cordon ${action.machine}`;
     case "reboot":
       return `reboot ${action.machine}`;
+    case "shut-down":
+      return `shut down ${action.machine}`;
+    case "await-boot":
+      return `wait for ${action.machine} to boot`;
     case "uncordon":
       return `uncordon ${action.machine}`;
     case "reset":
@@ -213,7 +222,7 @@ function sentenceOf(action: StepAction): string {
       return `delete Kubernetes node ${action.machine}`;
     case "upgrade-talos":
       return action.from === action.to
-        ? `install ${action.image} on ${action.machine}`
+        ? `install ${shortImage(action.image)} on ${action.machine}`
         : `upgrade Talos on ${action.machine} from ${action.from} to ${action.to}`;
     case "upgrade-kubernetes":
       return `${isRollback(action) ? "roll back" : "upgrade"} ${action.component} on ${action.machine} from ${action.from} to ${action.to}`;

@@ -68,13 +68,18 @@ export const isCidr: (text: string) => boolean = ipaddr.isValidCIDR;
 
 /** Whether networks have an address in common; also for single addresses. False for what is neither. */
 export function overlaps(left: string, right: string): boolean {
-  const [a, b] = [networkOf(left), networkOf(right)];
+  return haveCommonAddress(networkOf(left), networkOf(right));
+}
+
+type Network = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number];
+
+function haveCommonAddress(a: Network | undefined, b: Network | undefined): boolean {
   if (a === undefined || b === undefined || a[0].kind() !== b[0].kind()) return false;
   return a[0].match(b[0], Math.min(a[1], b[1]));
 }
 
-function networkOf(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | undefined {
-  if (isCidr(text)) return ipaddr.parseCIDR(text);
+function networkOf(text: string): Network | undefined {
+  if (text.includes("/")) return isCidr(text) ? ipaddr.parseCIDR(text) : undefined;
   if (!ipaddr.isValid(text)) return undefined;
   const address = ipaddr.parse(text);
   return [address, address.kind() === "ipv4" ? 32 : 128];
@@ -125,10 +130,13 @@ const podsAndServicesApart: SettingRule = (settings) => {
 };
 
 /** A machine with the address of a pod or a service is not reached from inside the cluster. */
-const nodesApart: SettingRule = ({ nodes = [], ...settings }) =>
-  networkKeys.flatMap((key) =>
+const nodesApart: SettingRule = ({ nodes = [], ...settings }) => {
+  // Each is parsed once: a cluster may have a thousand machines.
+  const nodeNetworks = nodes.map(({ cidr }) => networkOf(cidr));
+  return networkKeys.flatMap((key) =>
     networksOf(settings, key).flatMap((text, index) => {
-      const node = nodes.findIndex(({ cidr }) => overlaps(cidr, text));
+      const network = networkOf(text);
+      const node = nodeNetworks.findIndex((nodeNetwork) => haveCommonAddress(nodeNetwork, network));
       const other = nodes[node];
       if (other === undefined) return [];
       return [
@@ -142,6 +150,7 @@ const nodesApart: SettingRule = ({ nodes = [], ...settings }) =>
       ];
     }),
   );
+};
 
 const kubespanDiscovers: SettingRule = ({ kubespan, discovery }) =>
   kubespan !== true || discovery !== false

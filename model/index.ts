@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-export { addonsOf } from "./environment/addons.ts";
+export { addonsOf, infrastructureAddonsOf } from "./environment/addons.ts";
 export {
   addressesOf,
   gatewayOf,
@@ -10,6 +10,8 @@ export {
   placeMachine,
   usualMacPrefix,
 } from "./environment/addressing.ts";
+export { awsAddons } from "./environment/aws-addons.ts";
+export { type AwsZones, zoneNames, zoneNumber, zoneOrder } from "./environment/aws-zones.ts";
 export { type EnvironmentParts, type PartFault, partFaults, sectionFaults } from "./environment/check-parts.ts";
 export { Cidr } from "./environment/cidr.ts";
 export { type ListItem, listItems, prependItems, replaceItems } from "./environment/edit-list.ts";
@@ -42,9 +44,11 @@ export {
 export type { MetalNetwork } from "./environment/metal.ts";
 export { metalPatches, staticAddress } from "./environment/metal-patches.ts";
 export { sharedWithNeighbours } from "./environment/neighbours.ts";
+export { ownBucket, prunes } from "./environment/own-bucket.ts";
 export { parseEnvironment } from "./environment/parse-environment.ts";
 export { type PatchList, patchLists, placeOfPatch, referencedPatch } from "./environment/patch-lists.ts";
 export { formatPath } from "./environment/path.ts";
+export { type PodNetwork, podNetworkOf } from "./environment/pod-network.ts";
 export { formatSize } from "./environment/quantity.ts";
 export { type ReadFile, withTexts } from "./environment/references.ts";
 export {
@@ -55,6 +59,7 @@ export {
   type VersionChange,
   type VersionField,
   withCount,
+  withoutKubernetes,
 } from "./environment/version-change.ts";
 export { nodePatch, patchFilesOf, type ResolvedCluster, resolveCluster } from "./resolve-cluster.ts";
 export { type Backend, type BackupSection, type Kind, kindNames, passphraseVariable } from "./schema/index.ts";

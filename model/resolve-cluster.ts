@@ -29,6 +29,8 @@ export interface ClusterSurroundings {
   readonly workers: number;
   /** Names and addresses that the infrastructure needs in the API certificates. */
   readonly certSans: readonly string[];
+  /** Whether the infrastructure has a cloud controller manager of its own. @default false */
+  readonly cloudControllerManager?: boolean | undefined;
   /** The infrastructure's, where the settings have none. */
   readonly installDisk?: string | undefined;
 }
@@ -74,6 +76,7 @@ export function resolveCluster(given: ClusterGiven, surroundings: ClusterSurroun
       registryMirrors,
       installDisk,
       installImage: given.installImage ?? clusterInstaller(schematic, release, surroundings.platform, airGap?.factory),
+      externalCloudProvider: given.externalCloudProvider || surroundings.cloudControllerManager,
       certSans: [...new Set([...surroundings.certSans, ...(given.certSans ?? [])])],
       allowSchedulingOnControlPlanes: schedulesOnControlPlanes(
         given.allowSchedulingOnControlPlanes,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+export { type HardwareChange, hardwareChanges, stopsMachines } from "./hardware.ts";
 export { infrastructureChanges } from "./infrastructure.ts";
 export { renderMarkdown } from "./markdown.ts";
-export { type Change, type Finding, type Level, type Plan, parsePlan, planWith } from "./plan.ts";
+export { type Change, changeOf, type Finding, type Level, type Plan, parsePlan, planWith } from "./plan.ts";
 export { isMachine, type Review, reaches, reviewPlan } from "./review.ts";
 export { placeholderTitle } from "./rules/resources.ts";
 export { planOfStack } from "./stack.ts";
 export { losesData, stepsOf } from "./step-groups.ts";
-export { findingLine, infrastructureLine, renderText, type Style } from "./text.ts";
+export { findingLine, infrastructureLine, renderText, type Style, stepLines } from "./text.ts";

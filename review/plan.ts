@@ -59,6 +59,17 @@ export interface Plan {
   readonly errored: boolean;
 }
 
+/** A change that no other program planned. `values` are what is there before or afterwards; of an update, both. */
+export function changeOf(
+  type: string,
+  name: string,
+  action: "create" | "update" | "delete",
+  values: NonNullable<Change["after"]>,
+): Change {
+  const [before, after] = [action === "create" ? null : values, action === "delete" ? null : values];
+  return { address: name, type, action, before, after, unknown: {}, replacedFor: [] };
+}
+
 /** A plan of these changes alone. */
 export function planWith(changes: readonly Change[]): Plan {
   return { changes, drifted: [], before: [], basis: "plan", complete: true, errored: false };

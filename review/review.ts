@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type ClusterChange, clusterChanges } from "./cluster-change.ts";
-import { type Change, changedAttributes, type Finding, type Level, levels, type Plan, type Rule } from "./plan.ts";
-import { clusterRule } from "./rules/cluster.ts";
 import {
+  type Action,
+  type Change,
+  changedAttributes,
+  type Finding,
+  type Level,
+  levels,
+  type Plan,
+  type Rule,
+} from "./plan.ts";
+import { clusterRule } from "./rules/cluster.ts";
+import { machineName, machineTypes } from "./rules/machines.ts";
+import {
+  backupType,
   clientFilesType,
   dataRule,
   exposureRule,
-  machineName,
   machineRule,
-  machineTypes,
   placeholderRule,
   protectionRule,
 } from "./rules/resources.ts";
@@ -36,14 +45,27 @@ export function reviewPlan(plan: Plan): Review {
     findings: [...levels].reverse().flatMap((level) => findings.filter((finding) => finding.level === level)),
     clusters: clusterChanges(plan),
     resources: plan.changes.map((change) => {
-      const { address, type, action, replacedFor } = change;
-      return { address, type, action, name: nameOf(change), attributes: changedAttributes(change), replacedFor };
+      const { address, type, replacedFor } = change;
+      return {
+        address,
+        type,
+        action: actionOn(change),
+        name: nameOf(change),
+        attributes: changedAttributes(change),
+        replacedFor,
+      };
     }),
     drifted,
     basis,
     complete,
     errored,
   };
+}
+
+/** What happens to the thing itself: a backup stays where it is when its resource goes, unless the resource says otherwise. */
+function actionOn({ type, action, before }: Change): Action {
+  const keeps = type === backupType && action === "delete" && before?.on_destroy !== "remove";
+  return keeps ? "forget" : action;
 }
 
 /** Whether a resource is a machine, of whichever kind. */

@@ -71,16 +71,21 @@ function stepSection(
   steps: readonly string[] | undefined,
   style: Style,
 ): readonly string[] {
-  if (steps === undefined) return [style.title("Steps"), "  Steps are computed once the machines exist."];
+  if (steps === undefined)
+    return [style.title("Steps"), "  Steps are computed during the apply, from what the machines run then."];
   const names = [...machinesBefore, ...machinesAfter].map(({ name }) => name);
+  return section(`Steps (${steps.length})`, stepLines(steps, names), style);
+}
+
+/** Steps by phase and machine, a line for machines that do the same. */
+export function stepLines(steps: readonly string[], machines: readonly string[]): readonly string[] {
   let phase = "";
-  const lines = groupSteps(steps, names).flatMap((group) => {
+  return groupSteps(steps, machines).flatMap((group) => {
     const isNew = group.phase !== phase;
     phase = group.phase;
     const who = group.machines.length === 0 ? "" : `${listed(group.machines)}: `;
     return [...(isNew ? [group.phase] : []), `  ${who}${group.actions.join(", ")}`];
   });
-  return section(`Steps (${steps.length})`, lines, style);
 }
 
 function listed(names: readonly string[]): string {

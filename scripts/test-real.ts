@@ -7,25 +7,39 @@ import { parseArgs } from "node:util";
 import { writeFileAtomically } from "../talos/atomic-file.ts";
 import { plainText } from "../talos/plain-text.ts";
 import { type LabName, labs, realLab, simulatedLab } from "./real/lab.ts";
+import { recordedLife, unknownDifferences } from "./real/life-differences.ts";
 import { chosenOperations, type Operation, operations } from "./real/operations.ts";
 import { Project } from "./real/project.ts";
 import { type Cell, pageWith, record, tableOf, withResults } from "./real/record.ts";
+import { live } from "./real/scenario.ts";
 
 const { values } = parseArgs({
   options: {
     lab: { type: "string", default: "real" },
     only: { type: "string", multiple: true },
+    // Runs one scenario instead: on the real lab it is recorded, on the simulator compared with the recording.
+    compare: { type: "boolean", default: false },
     // Leaves the project folder and its log for inspection.
     keep: { type: "boolean", default: false },
   },
 });
 const labName = labNameOf(values.lab);
 const chosen = chosenOperations(labName, values.only);
-const lab = labName === "real" ? realLab(process.env.TALOSMITH_REAL_LAB) : simulatedLab();
+const lab =
+  labName === "real" ? realLab(process.env.TALOSMITH_REAL_LAB, values.compare ? "life" : "trial") : simulatedLab();
 const project = new Project(lab);
 const results = new Map<string, Cell>();
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+
+if (values.compare) {
+  try {
+    await compareLife();
+  } finally {
+    await close();
+  }
+  process.exit();
+}
 
 console.log(`${chosen.length} operations, lab ${labName}, log in ${project.root}/log.txt`);
 try {
@@ -39,14 +53,31 @@ try {
     await keepResults();
   }
 } finally {
-  if (labName === "simulator") await project.talosmith(["sim", "down"]);
-  lab.close();
-  if (!values.keep) project.remove();
+  await close();
 }
 console.log(`\n${tableOf(await keepResults())}`);
 const seen = [...results.values()].filter(({ result }) => result === "seen").length;
 console.log(`\n${seen} of ${chosen.length} operations seen`);
 if (seen < chosen.length) process.exitCode = 1;
+
+async function close(): Promise<void> {
+  if (labName === "simulator") await project.talosmith(["sim", "down"]);
+  lab.close();
+  if (!values.keep) project.remove();
+}
+
+async function compareLife(): Promise<void> {
+  console.log(`one scenario, lab ${labName}, log in ${project.root}/log.txt`);
+  const found = await live(project);
+  if (labName === "real") {
+    await writeFileAtomically(recordedLife, `${JSON.stringify(found, undefined, 2)}\n`);
+    console.log(`${found.length} phases recorded in ${recordedLife}`);
+    return;
+  }
+  const unknown = unknownDifferences(JSON.parse(readFileSync(recordedLife, "utf8")), found);
+  console.log(unknown.length === 0 ? "as recorded, but for the known differences" : unknown.join("\n"));
+  if (unknown.length > 0) process.exitCode = 1;
+}
 
 function reasonToLeaveOut({ needs, program }: Operation): string | undefined {
   if (needs !== undefined && results.get(needs)?.result !== "seen") return `"${needs}" did not succeed`;

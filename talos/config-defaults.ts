@@ -9,6 +9,7 @@ export const configDefaults = {
   kubeProxy: true,
   kubespan: false,
   discovery: true,
+  externalCloudProvider: false,
   allowSchedulingOnControlPlanes: false,
   additionalSans: [],
   installDisk: "/dev/sda",

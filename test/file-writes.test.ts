@@ -33,6 +33,7 @@ const others: Readonly<Record<string, string>> = {
   "engine/execute/journal.ts": "line by line, each synced",
   "talos/image/download.ts": "a cache, as a stream",
   "talos/image/fetch-image.ts": "a cache, as a stream",
+  "workspace/terraform/prepare-stack.ts": "moves a whole stack inside of a folder of its own",
 };
 
 function writersOf(source: string): string[] {

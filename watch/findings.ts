@@ -55,7 +55,7 @@ function etcdFinding({ observed, machines }: ClusterObservation): Finding {
       : is("Unknown", "NoControlPlaneAnswers", "no control plane could be asked");
   }
   const { members, voters, healthy, quorum } = facts;
-  const counted = `${healthy} of ${voters} members are well, and ${quorum} are needed`;
+  const counted = `${healthy} of ${voters} members healthy, quorum ${quorum}`;
   if (healthy < quorum) return is("False", "QuorumLost", counted);
   if (healthy < voters) return is("False", "MemberUnhealthy", counted);
   const missing = planes.filter(({ name }) => members.every((member) => member.name !== name)).map(({ name }) => name);

@@ -7,22 +7,21 @@ import {
   refusals,
   type Step,
   type Unready,
+  usesKubernetes,
   windowAt,
 } from "../engine/index.ts";
 import { endsSoon } from "../talos/client-file.ts";
 import { given } from "../talos/given.ts";
 import type { SecretsBundle } from "../talos/secrets/index.ts";
 import { type BackupStatus, backupStatus } from "../workspace/backups.ts";
-import type { PolicyFlags } from "../workspace/rollout.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 /** Observes a cluster that is open: machines, what is left to do, certificates, backups. */
 export async function observeCluster(
   workspace: Workspace,
-  flags: PolicyFlags = {},
   backupFacts: () => Promise<BackupStatus | undefined> = () => backupStatus(workspace),
 ): Promise<ClusterObservation> {
-  const options = await workspace.engineOptions(flags);
+  const options = await workspace.engineOptions();
   const { desired, secrets } = options;
   const [preview, files, backup] = await Promise.all([
     previewCluster(options),
@@ -35,12 +34,12 @@ export async function observeCluster(
     observed: preview.observed,
     steps: preview.steps,
     unready: preview.unready,
+    kubernetes: usesKubernetes(options.policy),
     certificates: [...files.map((file) => ({ ...file, renewable: true })), ...authorities(secrets)],
     ...given({
       backup,
       obstacle: refused.length === 0 ? undefined : refused.join("; "),
       closed: closedWindow(workspace),
-      kubernetes: flags.kubernetes,
     }),
   };
 }
@@ -85,7 +84,7 @@ export interface ClusterObservation {
   /** What does not work of what is there. @default nothing */
   readonly unready?: readonly Unready[];
   readonly certificates: readonly CertificateFacts[];
-  /** Absent where the environment says nothing of backups. */
+  /** Absent where the environment has no section `backup`. */
   readonly backup?: BackupStatus;
   /** Why only a person may change it, such as a Terraform state that is not in this project. */
   readonly obstacle?: string;

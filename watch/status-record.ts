@@ -78,6 +78,6 @@ export class StatusRecord {
   unready(): string | undefined {
     if (!this.leading) return undefined;
     const untried = [...this.#entries].flatMap(([name, { tried }]) => (tried ? [] : [name]));
-    return untried.length === 0 ? undefined : `not looked at yet: ${untried.join(", ")}`;
+    return untried.length === 0 ? undefined : `not checked yet: ${untried.join(", ")}`;
   }
 }

@@ -6,6 +6,7 @@ import {
   type AddonOptions,
   applyAddons,
   findHelm,
+  hasHelm,
   removeAddon,
   resolveAddon,
   surplusAddons,
@@ -20,6 +21,11 @@ export async function readAddons({ root, environment, context: { env } }: Worksp
   const plans = addonsOf(environment);
   if (plans.length > 0) findHelm(env);
   return Promise.all(plans.map(({ values, ...plan }) => resolveAddon({ ...plan, values: [values] }, root, env)));
+}
+
+/** Whether helm has to be asked: a file without add-ons may have had some, which helm installed. */
+export function mayHaveAddons(addons: readonly Addon[], { context: { env } }: Workspace): boolean {
+  return addons.length > 0 || hasHelm(env);
 }
 
 /** Helm on the cluster of the last deploy. */
@@ -40,14 +46,14 @@ export async function deployAddons(
   cluster: Pick<DeployedCluster, "desired" | "secrets">,
   events: EventListener,
 ): Promise<number> {
-  if (addons.length === 0) return 0;
+  if (!mayHaveAddons(addons, workspace)) return 0;
   let changed = 0;
   const access = addonAccess(workspace);
   const tell = (message: string) => events({ type: "step-finished", at: workspace.context.clock.now(), message });
   await applyAddons(addons, access, ({ name }, outcome) => {
     if (outcome === "begun") return;
     if (outcome === "changed") changed += 1;
-    tell(`add-on ${name}: ${outcome === "changed" ? "applied" : "as wished"}`);
+    tell(`add-on ${name}: ${outcome === "changed" ? "applied" : "up to date"}`);
   });
   for (const release of await surplusAddons(addons, access)) {
     await removeAddon(release, access);

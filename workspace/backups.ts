@@ -12,7 +12,7 @@ import {
 } from "../engine/backup/index.ts";
 import { systemTiming, talosCredentials } from "../engine/index.ts";
 import { nextRun } from "../model/cron.ts";
-import { type BackupSection, type Environment, machinesOf } from "../model/index.ts";
+import { type BackupSection, type Environment, machinesOf, ownBucket } from "../model/index.ts";
 import type { Credentials } from "../talos/api/index.ts";
 import { readTalosconfig } from "../talos/config/index.ts";
 import { TalosError } from "../talos/errors.ts";
@@ -32,30 +32,42 @@ export interface OpenBackups {
   readonly cas: readonly string[] | undefined;
 }
 
-/** The place of an environment's backups. Refuses an environment that says nothing of them. */
+/** The place of an environment's backups. Refuses an environment without the section `backup`. */
 export async function openBackups(workspace: Workspace): Promise<OpenBackups> {
   const opened = await findBackups(workspace);
   if (opened !== undefined) return opened;
   const { name, file } = workspace.environment;
-  throw new TalosError("failed-precondition", `${file} says nothing of backups`, {
+  throw new TalosError("failed-precondition", `${file} has no section backup`, {
     hint: `Add backup: { directory: backups/${name} }, or a bucket under backup.s3.`,
   });
 }
 
-/** The same; undefined where the environment says nothing of backups. */
+/** The same; undefined where the environment has no section `backup`. */
 export async function findBackups(workspace: Workspace): Promise<OpenBackups | undefined> {
-  const { root, environment, secrets } = workspace;
+  const { environment, secrets } = workspace;
   const { backup: section, cluster } = environment;
   if (section === undefined) return undefined;
-  const store = await storeOf(section, cluster.name, root);
+  const store = await storeOf(workspace, section);
   const bundle = await secrets.find();
   const cas = bundle === undefined ? undefined : knownFingerprints(bundle);
   return { workspace, section, cluster: cluster.name, store, cas };
 }
 
-function storeOf({ directory, s3 }: BackupSection, cluster: string, root: string): Promise<BackupStore> {
-  if (s3 === undefined) return openStore(given({ directory }), root);
-  return openStore({ s3: { ...s3, prefix: s3.prefix ?? cluster } }, root);
+async function storeOf(workspace: Workspace, { directory, s3 }: BackupSection): Promise<BackupStore> {
+  const { root, environment } = workspace;
+  const own = ownBucket(environment);
+  const bucket = s3 ?? (own && { ...own, bucket: await madeBucket(workspace) });
+  if (bucket === undefined) return openStore(given({ directory }), root);
+  return openStore({ s3: { prefix: environment.cluster.name, ...given(bucket) } }, root);
+}
+
+/** Its name is made by AWS, so that only the state has it. */
+async function madeBucket({ name, backupBucket }: Workspace): Promise<string> {
+  const bucket = await backupBucket();
+  if (bucket !== undefined) return bucket;
+  throw new TalosError("not-found", `the bucket for backups of ${name} is not made yet`, {
+    hint: `It is made with the cluster: talosmith deploy ${name}`,
+  });
 }
 
 /** Takes a backup of a running cluster and puts it into its store. */
@@ -151,7 +163,7 @@ export type BackupStatus = {
   readonly unreadable?: true;
 };
 
-/** Undefined when the environment says nothing of backups. */
+/** Undefined where the environment has no section `backup`. */
 export async function backupStatus(workspace: Workspace): Promise<BackupStatus | undefined> {
   const { context } = workspace;
   try {

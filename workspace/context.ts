@@ -20,4 +20,9 @@ export interface EnvironmentOnDisk {
   readonly root: string;
   readonly environment: Environment;
   readonly context: WorkspaceContext;
+  /**
+   * Texts of files, by path from the root, that `environment` was made of and that are not written yet. A change is
+   * planned with them before anyone has approved it. @default - none
+   */
+  readonly unsaved?: ReadonlyMap<string, string>;
 }

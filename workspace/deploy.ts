@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative } from "node:path";
-import type { Addon } from "../engine/addon/index.ts";
 import {
   applyCluster,
   creationSteps,
@@ -12,15 +11,15 @@ import {
   refuseDestroy,
   refuseErrors,
   type ToldEvent,
+  usesKubernetes,
 } from "../engine/index.ts";
-import { type Environment, fileReader, patchLists } from "../model/index.ts";
-import { TalosError } from "../talos/errors.ts";
+import { type Environment, patchLists } from "../model/index.ts";
 import { given } from "../talos/given.ts";
 import { deployAddons, readAddons } from "./addons.ts";
+import { openBackups, takeAndPrune } from "./backups.ts";
 import { recordContract } from "./machine-record.ts";
 import { absentMachines, isBegun } from "./machines.ts";
 import { refusedConfigs } from "./refused-configs.ts";
-import type { PolicyFlags } from "./rollout.ts";
 import { removeStack } from "./terraform/prepare-stack.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -35,7 +34,7 @@ export interface Deployed {
   readonly talosVersion: string;
   readonly kubernetesVersion: string;
   readonly machines: readonly DeployedMachine[];
-  /** Machines that could not be looked at, none if it is not known which; undefined when everything was seen. */
+  /** Machines that could not be checked, none if it is not known which; undefined when everything was seen. */
   readonly unseen?: readonly string[] | undefined;
   readonly endpoint: string;
   readonly kubeconfigPath: string;
@@ -46,49 +45,62 @@ export interface Deployed {
 }
 
 interface DeployOptions {
-  readonly flags?: PolicyFlags;
   readonly review?: EngineOptions["review"] | undefined;
+  /** What was planned, for progress; `backup`: take one at the end. @default - not known, and no backup is taken */
+  readonly planned?: { readonly steps: number; readonly clientFiles: boolean; readonly backup: boolean };
 }
 
 /** Makes the machines, brings the cluster up and writes the client files, all without Terraform. */
 export async function deployWithoutTerraform(
   workspace: Workspace,
   events: (event: ToldEvent) => void,
-  { flags = {}, review }: DeployOptions = {},
+  { review, planned }: DeployOptions = {},
 ): Promise<{ readonly changed: boolean }> {
   const { machines, clientFiles } = workspace;
   const addons = await readAddons(workspace);
-  refuseWithoutKubernetes(addons, flags);
   await refuseUnplannable(workspace);
   // Before the machines: a run that is killed in between leaves no machine without secrets.
   const secrets = await workspace.secrets.ensure();
   const missing = creationSteps(absentMachines(workspace.environment, await machines.find()));
   const report = reporter(workspace, events);
-  report.planned(missing);
+  const files = planned?.clientFiles ? [clientFileStep] : [];
+  const backup = planned?.backup ? [backupStep] : [];
+  report.planned([...missing, ...files, ...backup], planned?.steps ?? null);
   const addresses = await machines.ensure();
   for (const step of missing) report.finished(step);
   const leaving = await machines.surplus();
   const desired = await workspace.desired(secrets, addresses, { leaving });
-  const options = { ...workspace.engineOptionsFor({ desired, secrets }, flags), events, claim: workspace.claim };
+  const options = { ...workspace.engineOptionsFor({ desired, secrets }), events, claim: workspace.claim };
   const { steps } = await applyCluster(review === undefined ? options : { ...options, review });
   await recordContract(workspace.root, workspace.environment);
   const left = leaving.map(({ name }) => name);
   await machines.remove(left);
   const written = await clientFiles.ensure(desired, secrets);
   if (written > 0) report.finished(clientFileStep);
-  const released = await deployAddons(addons, workspace, { desired, secrets }, events);
-  return { changed: steps.length + left.length + released + written > 0 };
+  const released = usesKubernetes(workspace.policy)
+    ? await deployAddons(addons, workspace, { desired, secrets }, events)
+    : 0;
+  for (const step of backup) {
+    const { id } = await takeAndPrune(await openBackups(workspace), report.retrying);
+    report.finished({ ...step, sentence: `take backup ${id}` });
+  }
+  return { changed: steps.length + left.length + released + written + backup.length > 0 };
 }
 
 const clientFileStep = { id: "client-files", sentence: "create client files", destructive: false };
+const backupStep = { id: "backup", sentence: "take a backup", destructive: false };
 
 type SmallStep = Omit<NonNullable<ToldEvent["steps"]>[number], "machine"> & { readonly machine?: string };
 
 /** Reports what is done outside of the engine, in the form of its steps. */
 function reporter({ context: { clock } }: Workspace, events: (event: ToldEvent) => void) {
   return {
-    planned(steps: readonly SmallStep[]): void {
-      if (steps.length > 0) events({ type: "planned", at: clock.now(), message: "machines to create", steps });
+    planned(steps: readonly SmallStep[], coming: number | null): void {
+      if (steps.length > 0)
+        events({ type: "planned", at: clock.now(), message: "machines and files to create", steps, coming });
+    },
+    retrying(reason: string): void {
+      events({ type: "warning", at: clock.now(), message: `Backup is tried again: ${reason}` });
     },
     finished({ id, sentence, machine }: SmallStep): void {
       const about = given({ machine });
@@ -114,19 +126,8 @@ export async function deployedDirectly(workspace: Workspace): Promise<Omit<Deplo
 
 /** Before there is a machine: refuses configs that machines would refuse. Without patches there is nothing to refuse. */
 async function refuseConfigs(workspace: Workspace): Promise<void> {
-  if (
-    patchLists(workspace.environment, fileReader(workspace.root)).length +
-      workspace.environment.cluster.patchFiles.length >
-    0
-  )
+  if (patchLists(workspace.environment, workspace.read).length + workspace.environment.cluster.patchFiles.length > 0)
     refuseErrors(await refusedConfigs(workspace));
-}
-
-function refuseWithoutKubernetes(addons: readonly Addon[], { kubernetes }: PolicyFlags): void {
-  if (kubernetes !== false || addons.length === 0) return;
-  throw new TalosError("invalid-input", `--no-kubernetes, but the file has ${addons.length} add-ons`, {
-    hint: "Leave the flag out, or the section addons.",
-  });
 }
 
 /**
@@ -198,5 +199,5 @@ export function whatStays({ root, environment, secrets, clientFiles }: Workspace
   ].filter(([, path]) => path !== undefined && existsSync(isAbsolute(path) ? path : join(root, path)));
   const places = found.map(([what, path]) => `${path} (${what})`);
   if (backup?.s3 !== undefined) places.push(`s3://${backup.s3.bucket} (its backups)`);
-  return places.length === 0 ? "" : `What stays: ${places.join(", ")}.\n`;
+  return places.length === 0 ? "" : `Kept: ${places.join(", ")}.\n`;
 }

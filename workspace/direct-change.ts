@@ -12,31 +12,31 @@ import {
   type Step,
 } from "../engine/index.ts";
 import { machinesOf } from "../model/index.ts";
-import { type Change, type Plan, planWith, reviewPlan } from "../review/index.ts";
+import { type Change, changeOf, type Plan, planWith, reviewPlan } from "../review/index.ts";
 import { endsSoon } from "../talos/client-file.ts";
 import type { ClientFile } from "../talos/config/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
 import { clientFileNames } from "./client-files.ts";
 import { environmentSpec } from "./cluster-spec.ts";
+import { dayTwoChanges } from "./day-two-changes.ts";
 import { deployWithoutTerraform, destroyOptions, destroyWithoutTerraform, refuseUnplannable } from "./deploy.ts";
 import { absentMachines, isBegun, type MachineAddresses } from "./machines.ts";
 import { planNotes } from "./plan-notes.ts";
 import type { ChangeOptions, PlannedChange, ProgressListener } from "./planned-change.ts";
-import type { PolicyFlags } from "./rollout.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Plans what talosmith does itself, in the form that Terraform's plans are read into. */
 export async function withDirectChange<T>(
   workspace: Workspace,
-  { intent, flags = {} }: ChangeOptions,
+  { intent }: ChangeOptions,
   work: (planned: PlannedChange) => Promise<T>,
 ): Promise<T> {
-  return work(intent === "deploy" ? await plannedDeploy(workspace, flags) : await plannedDestroy(workspace));
+  return work(intent === "deploy" ? await plannedDeploy(workspace) : await plannedDestroy(workspace));
 }
 
-async function plannedDeploy(workspace: Workspace, flags: PolicyFlags): Promise<PlannedChange> {
-  const direct = await planDirectly(workspace, flags);
+async function plannedDeploy(workspace: Workspace): Promise<PlannedChange> {
+  const direct = await planDirectly(workspace);
   const { observed, desired, steps, missing, unseen, unready } = direct;
   const changed = [
     ...machineChanges(workspace, missing, "create"),
@@ -48,7 +48,12 @@ async function plannedDeploy(workspace: Workspace, flags: PolicyFlags): Promise<
     ...(steps.length === 0 ? [] : [await clusterChange(workspace, direct)]),
   ];
   const present = await workspace.clientFiles.certificates();
-  const changes = [...changed, ...clientFileChanges(workspace, direct.staleFiles, present, changed.length > 0)];
+  const dayTwo = await dayTwoChanges(workspace, { steps, clusterExists: exists(observed) });
+  const changes = [
+    ...changed,
+    ...clientFileChanges(workspace, direct.staleFiles, present, changed.length > 0),
+    ...dayTwo.changes,
+  ];
   const shown = new Set(steps.filter(({ destructive }) => destructive).map(({ id }) => id));
   return {
     review: reviewPlan(withMembers(planWith(changes))),
@@ -57,13 +62,16 @@ async function plannedDeploy(workspace: Workspace, flags: PolicyFlags): Promise<
     warnings: [
       ...unseen.map(({ name, reason }) => `Could not observe ${name}: ${reason}`),
       ...expiryWarnings(workspace, present),
+      ...dayTwo.warnings,
       ...(observed === undefined ? [] : planNotes(desired, observed)),
       // Without a cluster nothing can be ready, and without steps its whole health is shown.
       ...(steps.length === 0 || !exists(observed) ? [] : unready.map(({ message }) => `Not ready: ${message}`)),
     ],
     apply: async (events: ProgressListener) => {
       const review = (next: readonly Step[]) => refuseMore(next, shown);
-      const { changed } = await deployWithoutTerraform(workspace, events, { flags, review });
+      const clientFiles = changes.length > 0 && direct.staleFiles.length > 0;
+      const planned = { steps: steps.length, clientFiles, backup: dayTwo.takesBackup };
+      const { changed } = await deployWithoutTerraform(workspace, events, { review, planned });
       return { changed, unseen: undefined };
     },
   };
@@ -87,7 +95,7 @@ async function plannedDestroy(workspace: Workspace): Promise<PlannedChange> {
   // Throws where another state has the cluster.
   if (options !== undefined) await previewCluster(options);
   const { name } = environment.cluster;
-  const cluster = change("talosmith_cluster", name, "delete", { name, machines: membersOf(found) });
+  const cluster = changeOf("talosmith_cluster", name, "delete", { name, machines: membersOf(found) });
   const gone = machineChanges(
     workspace,
     found.map((machine) => machine.name),
@@ -128,12 +136,12 @@ interface DirectPlan {
 }
 
 /** The engine's plan, with the steps of machines that do not exist yet: they will be in maintenance mode. */
-async function planDirectly(workspace: Workspace, flags: PolicyFlags): Promise<DirectPlan> {
+async function planDirectly(workspace: Workspace): Promise<DirectPlan> {
   const { environment, machines, clientFiles } = workspace;
   await refuseUnplannable(workspace);
   const addresses = await machines.find();
   const missing = absentMachines(environment, addresses);
-  const policy = workspace.policy(flags);
+  const { policy } = workspace;
   if (!isBegun(environment, addresses)) {
     const desired = outlineOf(environmentSpec(environment, withNames(addresses, missing)));
     const nothing = { kind: "unreachable", reason: "the cluster does not exist yet" } as const;
@@ -144,7 +152,7 @@ async function planDirectly(workspace: Workspace, flags: PolicyFlags): Promise<D
   const leaving = await machines.surplus();
   const existing = await workspace.desired(secrets, addresses, { leaving });
   const preview = await previewCluster({
-    ...workspace.engineOptionsFor({ desired: existing, secrets }, flags),
+    ...workspace.engineOptionsFor({ desired: existing, secrets }),
     claim: workspace.claim,
   });
   refuseErrors(refusals(preview));
@@ -179,11 +187,6 @@ function withMissing(
 
 type Values = NonNullable<Change["after"]>;
 
-function change(type: string, name: string, action: "create" | "update" | "delete", values: Values): Change {
-  const [before, after] = [action === "create" ? null : values, action === "delete" ? null : values];
-  return { address: name, type, action, before, after, unknown: {}, replacedFor: [] };
-}
-
 /** Machines of metal exist before and after. */
 function machineChanges(
   { environment: { kind } }: Workspace,
@@ -191,7 +194,7 @@ function machineChanges(
   action: "create" | "delete",
 ): readonly Change[] {
   if (kind !== "simulated") return [];
-  return names.map((name) => change("talosmith_simulated_machine", name, action, { name }));
+  return names.map((name) => changeOf("talosmith_simulated_machine", name, action, { name }));
 }
 
 /** Every machine that goes was a member of the cluster: the engine removes it first. */
@@ -219,14 +222,14 @@ async function clusterChange(
     steps: steps.map(({ sentence }) => sentence),
     changes: observed === undefined ? {} : await configChangesOf(workspace, desired, observed),
   };
-  if (observed === undefined || !exists(observed)) return change("talosmith_cluster", name, "create", after);
+  if (observed === undefined || !exists(observed)) return changeOf("talosmith_cluster", name, "create", after);
   const running = machines.filter((machine) => observed.machines.get(machine.name) !== undefined);
   const before = {
     ...after,
     ...runningVersions(observed, after),
     machines: membersOf([...running, ...leaving]),
   };
-  return { ...change("talosmith_cluster", name, "update", after), before };
+  return { ...changeOf("talosmith_cluster", name, "update", after), before };
 }
 
 interface Member {
@@ -305,7 +308,7 @@ function fileChanges(
 ): readonly Change[] {
   if (names.length === 0) return [];
   const values = Object.fromEntries(names.map((name) => [`${name}_path`, paths[name]]));
-  return [change("talosmith_client_files", "client", action, values)];
+  return [changeOf("talosmith_client_files", "client", action, values)];
 }
 
 function expiryWarnings({ clientFiles: { paths }, context }: Workspace, present: PresentFiles): readonly string[] {

@@ -57,33 +57,11 @@ export async function writeFirstEnvironment(
   return { file, warnings };
 }
 
-/** An environment as it would be with other texts in its files, and the way to keep them. */
+/** An environment as it would be with other texts in its files. */
 export interface EditedEnvironment {
   readonly environment: Environment;
   /** By path from the root; only those that change. */
   readonly texts: ReadonlyMap<string, string>;
-}
-
-/**
- * Puts texts into files while `work` lasts. They stay once it has called `keep`; otherwise the files are as they were
- * before, because nothing was applied.
- */
-export async function withSavedTexts<T>(
-  root: string,
-  texts: EditedEnvironment["texts"],
-  work: (keep: () => void) => Promise<T>,
-): Promise<T> {
-  const read = fileReader(root);
-  const before = new Map([...texts.keys()].map((file) => [file, read(file) ?? ""]));
-  let isKept = false;
-  await saveTexts(root, texts);
-  try {
-    return await work(() => {
-      isKept = true;
-    });
-  } finally {
-    if (!isKept) await saveTexts(root, before);
-  }
 }
 
 /** With another number of machines in a pool. Nothing is written before `saveTexts`. */

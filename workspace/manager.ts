@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { basename, relative } from "node:path";
 import { TalosError } from "../talos/errors.ts";
-import { isGiven } from "../talos/given.ts";
 import { runsWithoutTerraform } from "./machine-source.ts";
-import { findTerraform } from "./terraform/find-terraform.ts";
+import { findTerraform, terraformName } from "./terraform/find-terraform.ts";
 import { ownedByTerraform, readState, stateFile } from "./terraform/state-file.ts";
+import { refuseOtherPlans } from "./terraform/user-settings.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** What changes the machines of an environment: terraform or tofu, or talosmith itself. */
@@ -15,23 +15,36 @@ export type Manager =
 export interface ManagerFlags {
   /** A new cluster is managed without Terraform. One that exists keeps its manager. @default false */
   readonly withoutTerraform?: boolean | undefined;
+  /** Only a cluster that exists is changed: no new one is begun with Terraform. @default false */
+  readonly existing?: boolean | undefined;
 }
 
 /**
  * What manages an environment: what made it, by its state or record. A new one is managed by terraform or tofu where one
- * is on the PATH. Throws where only Terraform can do it, and there is none.
+ * is on the PATH. Throws where only Terraform can do it, and there is none or it is not wanted; and where variables of the
+ * user would have it plan something else.
  */
-export async function managerOf(workspace: Workspace, { withoutTerraform }: ManagerFlags = {}): Promise<Manager> {
+export async function managerOf(
+  workspace: Workspace,
+  { withoutTerraform, existing }: ManagerFlags = {},
+): Promise<Manager> {
   const { environment, context } = workspace;
+  const reason = whyTerraform(workspace);
+  if (withoutTerraform && reason !== undefined) throw terraformNeeded(workspace, reason);
   const binary = findTerraform(context.env, environment.backend);
   if (await ownedByTerraform(workspace)) {
-    if (binary === undefined) throw terraformMissing(workspace);
-    return { kind: "terraform", binary, isNew: await hasEmptyState(workspace) };
+    if (binary === undefined) throw terraformMissing(workspace, reason);
+    return throughTerraform(workspace, binary, await hasEmptyState(workspace));
   }
   if (await workspace.machines.has()) return { kind: "talosmith", isNew: false };
-  return binary === undefined || withoutTerraform
+  return binary === undefined || withoutTerraform || existing
     ? { kind: "talosmith", isNew: !(await hasExistingMachines(workspace)) }
-    : { kind: "terraform", binary, isNew: true };
+    : throughTerraform(workspace, binary, true);
+}
+
+function throughTerraform(workspace: Workspace, binary: string, isNew: boolean): Manager {
+  refuseOtherPlans(workspace);
+  return { kind: "terraform", binary, isNew };
 }
 
 /** A pod has no record of the machines of kind metal. That they have a cluster is known by its secrets. */
@@ -44,14 +57,20 @@ async function hasEmptyState({ root, environment: { name, backend } }: Workspace
   return backend.kind === "local" && ((await readState(stateFile(root, name)))?.resources ?? 0) === 0;
 }
 
-function terraformMissing({ environment: { name, kind, joins } }: Workspace): TalosError {
-  const reasons = [
-    joins && `workers that join the control plane of ${joins.name} are managed by Terraform`,
-    runsWithoutTerraform(kind) ? undefined : `machines of kind ${kind} are created through Terraform`,
-    "it is managed by Terraform",
-  ];
-  const why = reasons.find(isGiven);
-  return new TalosError("failed-precondition", `${name}: ${why}, but neither terraform nor tofu is on the PATH`, {
+/** Why an environment is never managed without Terraform. Undefined where it can be. */
+function whyTerraform({ environment: { kind, joins } }: Workspace): string | undefined {
+  if (joins !== undefined) return `workers that join the control plane of ${joins.name} are managed by Terraform`;
+  return runsWithoutTerraform(kind) ? undefined : `machines of kind ${kind} are created through Terraform`;
+}
+
+function terraformNeeded({ name }: Workspace, reason: string): TalosError {
+  return new TalosError("invalid-input", `${name} cannot be deployed without Terraform: ${reason}`, {
+    hint: `Use terraform or tofu: talosmith deploy ${name}`,
+  });
+}
+
+function terraformMissing({ name }: Workspace, reason = "it is managed by Terraform"): TalosError {
+  return new TalosError("failed-precondition", `${name}: ${reason}, but neither terraform nor tofu is on the PATH`, {
     hint: "Install terraform or tofu, or set TERRAFORM_BINARY_NAME to its path.",
   });
 }
@@ -61,15 +80,31 @@ export function managerName(manager: Manager): string {
   return manager.kind === "terraform" ? basename(manager.binary) : "talosmith";
 }
 
+/** The same for a cluster that is not changed, so that its manager need not be here. */
+export async function existingManagerName(workspace: Workspace): Promise<string> {
+  const { environment, context } = workspace;
+  return (await ownedByTerraform(workspace)) ? terraformName(context.env, environment.backend) : "talosmith";
+}
+
 /** The one line in which runs of different managers differ. */
-export function managerLine({ root, environment }: Workspace, manager: Manager, flags: ManagerFlags = {}): string {
-  const { name, backend } = environment;
-  if (manager.kind === "talosmith")
-    return manager.isNew
-      ? `${name} is new: talosmith manages it without Terraform.`
-      : `${name} is managed without Terraform.`;
-  const state = backend.kind === "local" ? relative(root, stateFile(root, name)) : `backend ${backend.kind}`;
-  if (manager.isNew) return `${name} is new: ${managerName(manager)} manages it (${state}).`;
-  const kept = flags.withoutTerraform ? " --without-terraform is for new clusters." : "";
-  return `${name} is managed by ${managerName(manager)} (${state}).${kept}`;
+export function managerLine(workspace: Workspace, manager: Manager, flags: ManagerFlags = {}): string {
+  const { name } = workspace;
+  if (!manager.isNew) {
+    const kept = flags.withoutTerraform && manager.kind === "terraform";
+    return `${managedLine(workspace, managerName(manager))}${kept ? " --without-terraform is for new clusters." : ""}`;
+  }
+  return manager.kind === "talosmith"
+    ? `${name} is new: talosmith manages it without Terraform.`
+    : `${name} is new: ${managerName(manager)} manages it (${statePlace(workspace)}).`;
+}
+
+/** The line of a cluster that exists. */
+export function managedLine(workspace: Workspace, manager: string): string {
+  return manager === "talosmith"
+    ? `${workspace.name} is managed without Terraform.`
+    : `${workspace.name} is managed by ${manager} (${statePlace(workspace)}).`;
+}
+
+function statePlace({ root, name, environment: { backend } }: Workspace): string {
+  return backend.kind === "local" ? relative(root, stateFile(root, name)) : `backend ${backend.kind}`;
 }

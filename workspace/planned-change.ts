@@ -2,7 +2,7 @@
 import type { ToldEvent } from "../engine/index.ts";
 import { type Review, renderText } from "../review/index.ts";
 import type { Deployed } from "./deploy.ts";
-import { type PolicyFlags, windowNotice } from "./rollout.ts";
+import { windowNotice } from "./rollout.ts";
 import type { Workspace } from "./workspace.ts";
 
 export type Intent = "deploy" | "destroy";
@@ -24,13 +24,14 @@ export interface PlannedChange {
   readonly unseen: Deployed["unseen"];
   /** What the plan warns of, as lines for people. */
   readonly warnings: readonly string[];
+  /** How machines whose hardware changes are changed in turn, as a line for people. @default none is */
+  readonly rolled?: string | undefined;
   /** Makes exactly this change. A plan that would now lose more data than the one that was shown is refused. */
   apply(events: ProgressListener): Promise<Applied>;
 }
 
 export interface ChangeOptions {
   readonly intent: Intent;
-  readonly flags?: PolicyFlags;
   /** Gets Terraform's own text of the plan as it comes. */
   readonly raw?: ((text: string) => void) | undefined;
   /** Whether that text has colors. @default false */
@@ -38,8 +39,9 @@ export interface ChangeOptions {
 }
 
 /** The plan as people read it, dangers first; empty when nothing changes. */
-export function planText({ review }: PlannedChange, style?: Parameters<typeof renderText>[1]): string {
-  return renderText(review, style);
+export function planText({ review, rolled }: PlannedChange, style?: Parameters<typeof renderText>[1]): string {
+  const text = renderText(review, style);
+  return rolled === undefined ? text : `${text}\n${rolled}\n`;
 }
 
 /** When the plan waits for a maintenance window, whether one is open. */

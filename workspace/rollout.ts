@@ -2,17 +2,9 @@
 import { type Policy, windowAt } from "../engine/index.ts";
 import type { Environment } from "../model/index.ts";
 
-/** What the flags of a command set beyond the environment's file. */
-export type PolicyFlags = Partial<Pick<Policy, "kubernetes">>;
-
-/** How careful the engine is with the machines of an environment. */
-export function environmentPolicy({ rollout }: Pick<Environment, "rollout">, flags: PolicyFlags = {}): Policy {
-  return { ...rollout, kubernetes: true, ...flags };
-}
-
 /** For a cluster that is down anyway: neither windows nor gates nor a pause keep it from coming back. */
 export function emergencyPolicy(environment: Pick<Environment, "rollout">): Policy {
-  const { canary: _canary, ...policy } = environmentPolicy(environment);
+  const { canary: _canary, ...policy } = environment.rollout;
   return { ...policy, windows: [], gates: [] };
 }
 

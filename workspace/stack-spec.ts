@@ -8,7 +8,7 @@ import { endpointAt } from "../talos/endpoint-at.ts";
 import { TalosError } from "../talos/errors.ts";
 import type { EnvironmentOnDisk } from "./context.ts";
 import type { MachineAddresses } from "./machines.ts";
-import { prepareStack, stackDirectory } from "./terraform/prepare-stack.ts";
+import { stackDirectory, withStack } from "./terraform/prepare-stack.ts";
 
 export interface StackSpecOptions {
   readonly leaving: readonly MachineSpec[];
@@ -25,11 +25,9 @@ export async function stackSpec(
   addresses: MachineAddresses,
   { leaving, patches }: StackSpecOptions,
 ): Promise<ClusterSpec> {
-  const { root, environment, context } = place;
+  const { environment } = place;
   const { name } = environment;
-  const isCurrent = await isNewest(root, join(stackDirectory(root, name), "cdk.tf.json"));
-  const directory = isCurrent ? stackDirectory(root, name) : await prepareStack(root, name, context);
-  const stack = JSON.parse(await readFile(join(directory, "cdk.tf.json"), "utf8")) as JsonObject;
+  const stack = JSON.parse(await stackText(place)) as JsonObject;
   const cluster = evaluateStack(stack).find(
     ({ type, values }) => type === "talosmith_cluster" && values.name === environment.cluster.name,
   );
@@ -62,6 +60,14 @@ export async function stackSpec(
     leaving,
     machines: spec.machines.map((machine) => ({ ...machine, patches: [...(machine.patches ?? []), ...patches] })),
   };
+}
+
+/** The app is run only where its last stack is of other files. */
+async function stackText(place: EnvironmentOnDisk): Promise<string> {
+  const { root, environment, unsaved } = place;
+  const last = join(stackDirectory(root, environment.name), "cdk.tf.json");
+  if ((unsaved?.size ?? 0) === 0 && (await isNewest(root, last))) return readFile(last, "utf8");
+  return withStack(place, ({ directory }) => readFile(join(directory, "cdk.tf.json"), "utf8"));
 }
 
 function noCluster({ name, cluster }: Environment): TalosError {

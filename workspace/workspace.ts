@@ -12,22 +12,30 @@ import {
   type MachineSpec,
   type Policy,
 } from "../engine/index.ts";
-import { type Environment, fileReader, knownAddresses, placeOfPatch } from "../model/index.ts";
+import {
+  type Environment,
+  fileReader,
+  knownAddresses,
+  placeOfPatch,
+  type ReadFile,
+  withoutKubernetes,
+  withTexts,
+} from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import type { SecretsBundle } from "../talos/secrets/index.ts";
 import { ClientFiles } from "./client-files.ts";
 import { environmentSpec } from "./cluster-spec.ts";
 import type { EnvironmentOnDisk, WorkspaceContext } from "./context.ts";
+import { type EditedEnvironment, saveTexts } from "./environment-file.ts";
 import { runsWithoutTerraform } from "./machine-source.ts";
 import { absentMachines, EnvironmentMachines, isBegun, type MachineAddresses } from "./machines.ts";
 import { claimOf } from "./owner.ts";
 import { readPatchFiles } from "./patch-files.ts";
 import { findEnvironment, notDeployed, type OpenOptions, openEnvironment } from "./project.ts";
-import { environmentPolicy, type PolicyFlags } from "./rollout.ts";
 import { EnvironmentSecrets } from "./secrets.ts";
 import { stackSpec } from "./stack-spec.ts";
 import { appCommand, stackDirectory } from "./terraform/prepare-stack.ts";
-import { recordedSpec } from "./terraform/recorded-spec.ts";
+import { recordedBucket, recordedSpec } from "./terraform/recorded-spec.ts";
 import { ownedByTerraform, readState, stateFile } from "./terraform/state-file.ts";
 
 /** A cluster that was deployed. */
@@ -61,14 +69,20 @@ export class Workspace implements EnvironmentOnDisk {
   readonly machines: EnvironmentMachines;
   readonly clientFiles: ClientFiles;
   readonly #patches = once(() => readPatchFiles(this));
-  #isOnDisk = true;
+  /** The bucket for backups that was made with the infrastructure; undefined where its state has none. */
+  readonly backupBucket: () => Promise<string | undefined> = once(() => recordedBucket(this));
+  #unsaved: ReadonlyMap<string, string>;
+  #byFile = false;
+  #lasting: Workspace | undefined;
   /** A cluster that was made before. Throws `not-found` where there is none, or its secrets are lost. */
   readonly deployed: () => Promise<DeployedCluster>;
 
-  constructor({ root, environment, context }: EnvironmentOnDisk, deployed?: () => Promise<DeployedCluster>) {
+  constructor(place: EnvironmentOnDisk, deployed?: () => Promise<DeployedCluster>) {
+    const { root, environment, context, unsaved = new Map() } = place;
     this.root = root;
     this.environment = environment;
     this.context = context;
+    this.#unsaved = unsaved;
     this.secrets = new EnvironmentSecrets(this);
     this.machines = new EnvironmentMachines(this);
     this.clientFiles = new ClientFiles(this);
@@ -79,26 +93,66 @@ export class Workspace implements EnvironmentOnDisk {
     return this.environment.name;
   }
 
-  /** The same project with other content in the environment's file, which need not be written yet. */
-  with(environment: Environment): Workspace {
-    const other = this.written(environment);
-    other.#isOnDisk = false;
-    return other;
+  get unsaved(): ReadonlyMap<string, string> {
+    return this.#unsaved;
   }
 
-  /** The same project after the environment's file was written. */
-  written(environment: Environment): Workspace {
-    return new Workspace({ ...this.#place, environment });
+  /** The same project with other texts in its files, which are on disk after `save` only. */
+  edited({ environment, texts }: EditedEnvironment): Workspace {
+    return new Workspace({ ...this.#place, environment, unsaved: texts });
+  }
+
+  /** The same for one run in which nothing waits for Kubernetes. The texts that say so are never saved. */
+  withoutKubernetes(): Workspace {
+    const { environment, read } = this;
+    const unsaved = new Map([...this.#unsaved, ...withoutKubernetes(environment, read)]);
+    const rollout = { ...environment.rollout, healthLevel: "talos" as const };
+    const run = new Workspace({ ...this.#place, environment: { ...environment, rollout }, unsaved }, this.deployed);
+    run.#lasting = this;
+    return run;
+  }
+
+  /** The same without what is set for one run alone. */
+  get lasting(): Workspace {
+    return this.#lasting ?? this;
+  }
+
+  /** Writes the texts that this workspace was opened with, if any. */
+  async save(): Promise<void> {
+    if (this.#lasting !== undefined) return this.#lasting.save();
+    await saveTexts(this.root, this.#unsaved);
+    this.#unsaved = new Map();
   }
 
   /** The same cluster, for work that another signal stops. */
   until(signal: AbortSignal): Workspace {
-    return new Workspace({ ...this.#place, context: { ...this.context, signal } }, this.deployed);
+    const until = new Workspace({ ...this.#place, context: { ...this.context, signal } }, this.deployed);
+    until.#byFile = this.#byFile;
+    until.#lasting = this.#lasting;
+    return until;
+  }
+
+  /** The same environment by its file alone, without what main.ts adds: to observe a cluster while main.ts is broken. */
+  byFileAlone(): Workspace {
+    const byFile = new Workspace(this.#place);
+    byFile.#byFile = true;
+    return byFile;
+  }
+
+  /** The environment whose cluster the workers of this one join; undefined where it has a cluster of its own. */
+  get joined(): Workspace | undefined {
+    const { root, environment, context } = this;
+    return environment.joins && new Workspace({ root, environment: environment.joins, context });
+  }
+
+  /** The files of the project, by their path from its root. */
+  get read(): ReadFile {
+    return withTexts(fileReader(this.root), this.#unsaved);
   }
 
   /** How careful the engine is with this environment's machines. */
-  policy(flags: PolicyFlags = {}): Policy {
-    return environmentPolicy(this.environment, flags);
+  get policy(): Policy {
+    return this.environment.rollout;
   }
 
   /** What work without Terraform claims of the cluster: one that a state elsewhere has is refused. */
@@ -131,23 +185,20 @@ export class Workspace implements EnvironmentOnDisk {
   }
 
   /** What every procedure of the engine takes, for this cluster: by default the deployed one. */
-  async engineOptions(flags: PolicyFlags = {}): Promise<EngineOptions> {
-    return this.engineOptionsFor(await this.deployed(), flags);
+  async engineOptions(): Promise<EngineOptions> {
+    return this.engineOptionsFor(await this.deployed());
   }
 
-  engineOptionsFor(
-    { desired, secrets }: Pick<DeployedCluster, "desired" | "secrets">,
-    flags: PolicyFlags = {},
-  ): EngineOptions {
-    const { root: directory } = this;
+  engineOptionsFor({ desired, secrets }: Pick<DeployedCluster, "desired" | "secrets">): EngineOptions {
+    const { root: directory, policy } = this;
     // Where the provider keeps it, too: one journal, with Terraform or without.
     const journal = journalFile(join(directory, journalPath(desired.name)));
-    return { desired, secrets, policy: this.policy(flags), journal, directory, signal: this.context.signal };
+    return { desired, secrets, policy, journal, directory, signal: this.context.signal };
   }
 
   get #place(): EnvironmentOnDisk {
-    const { root, environment, context } = this;
-    return { root, environment, context };
+    const { root, environment, context, unsaved } = this;
+    return { root, environment, context, unsaved };
   }
 
   async #spec(
@@ -155,12 +206,11 @@ export class Workspace implements EnvironmentOnDisk {
     { leaving = [], goes = false, patches }: DesiredOptions,
   ): Promise<ClusterSpec> {
     const secret = patches ?? (await this.#patches());
-    // An app reads the file that is on the disk.
     const spec =
-      !goes && this.#isOnDisk && appCommand(this.root) !== undefined
+      !goes && !this.#byFile && appCommand(this.root) !== undefined
         ? await stackSpec(this, addresses, { leaving, patches: secret })
         : environmentSpec(this.environment, addresses, leaving, secret);
-    return { ...spec, placeOf: (place) => placeOfPatch(this.environment, fileReader(this.root), place) };
+    return { ...spec, placeOf: (place) => placeOfPatch(this.environment, this.read, place) };
   }
 
   /** While the first apply makes the cluster, it is in no state: then the stack says what it will be, where the file has all addresses. */

@@ -5,7 +5,7 @@ import { loadEnvironment } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { ageOf, counted, sizeOf } from "../../workspace/amounts.ts";
-import { openBackups, scheduleOf, takeAndPrune, takeBackup } from "../../workspace/backups.ts";
+import { type OpenBackups, openBackups, scheduleOf, takeAndPrune, takeBackup } from "../../workspace/backups.ts";
 import { drillBackup, drillVerdict } from "../../workspace/drill.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
@@ -13,9 +13,17 @@ import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 import { report } from "../output/report.ts";
 import { jsonLine, jsonText, tableOf } from "../output/table.ts";
+import { showManager } from "./change.ts";
+
+/** The backups of an environment, after the line with what manages it. */
+async function opened(name: string, { json }: { json: boolean }, context: CommandContext): Promise<OpenBackups> {
+  const backups = await openBackups(openWorkspace(name, context, { warn: true }));
+  await showManager(backups.workspace, { json }, context);
+  return backups;
+}
 
 export async function create(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
-  const backups = await openBackups(openWorkspace(name, context, { warn: true }));
+  const backups = await opened(name, { json }, context);
   const backup = await takeBackup(backups, (reason) => context.stderr.write(`… again after: ${reason}\n`));
   const { place } = backups.store;
   const { id, bytes, revision, hash } = backup;
@@ -24,7 +32,7 @@ export async function create(name: string, { json }: { json: boolean }, context:
 }
 
 export async function list(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
-  const { store, cluster, cas } = await openBackups(openWorkspace(name, context, { warn: true }));
+  const { store, cluster, cas } = await opened(name, { json }, context);
   const backups = await listBackups(store, cluster, context.signal);
   const others = backups.filter((backup) => !isOf(backup, cas));
   if (json) {
@@ -45,7 +53,7 @@ export async function verify(
   { all, json }: { all: boolean; json: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const { store, cluster, cas } = await openBackups(openWorkspace(name, context, { warn: true }));
+  const { store, cluster, cas } = await opened(name, { json }, context);
   const chosen = all
     ? await listBackups(store, cluster, context.signal)
     : [await findBackup(store, cluster, which, { cas, signal: context.signal })];
@@ -72,7 +80,7 @@ export async function prune(
   { dryRun, json, ...approval }: ApprovalFlags & { dryRun: boolean; json: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const { store, cluster, section } = await openBackups(openWorkspace(name, context, { warn: true }));
+  const { store, cluster, section } = await opened(name, { json }, context);
   const { signal } = context;
   const now = context.clock.now();
   const pruned = (only: { readonly dryRun: boolean }) =>
@@ -96,8 +104,8 @@ export async function drill(
   { json }: { json: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const opened = await openBackups(openWorkspace(name, context, { warn: true }));
-  const done = await withProgress(context, { json }, (events) => drillBackup(opened, which, events));
+  const backups = await opened(name, { json }, context);
+  const done = await withProgress(context, { json }, (events) => drillBackup(backups, which, events));
   if (json) {
     const { backup, same } = done;
     const facts = ({ revision, hash, entries }: typeof done.restored) => ({ revision, hash, entries });
@@ -110,7 +118,7 @@ export async function drill(
 
 /** The scheduled backups of one environment, in the foreground. */
 export async function run(name: string, { json }: { readonly json: boolean }, context: CommandContext): Promise<void> {
-  const { workspace, section } = await openBackups(openWorkspace(name, context, { warn: true }));
+  const { workspace, section } = await opened(name, { json }, context);
   const tell = (message: string, data: Readonly<Record<string, unknown>> = { message }) => {
     const at = context.clock.now().toISOString();
     report(context, { json }, { at, ...data }, `${at} ${message}`);

@@ -2,11 +2,17 @@
 import pc from "picocolors";
 import type { Style } from "../../review/index.ts";
 import { findingLine } from "../../review/index.ts";
-import { given } from "../../talos/given.ts";
-import { counted } from "../../workspace/amounts.ts";
 import { keepContract, withPlannedChange } from "../../workspace/change.ts";
 import { deployedDirectly } from "../../workspace/deploy.ts";
-import { type Manager, type ManagerFlags, managerLine, managerName, managerOf } from "../../workspace/manager.ts";
+import {
+  existingManagerName,
+  type Manager,
+  type ManagerFlags,
+  managedLine,
+  managerLine,
+  managerName,
+  managerOf,
+} from "../../workspace/manager.ts";
 import {
   type Applied,
   type ChangeOptions,
@@ -15,7 +21,6 @@ import {
   type PlannedChange,
   planText,
 } from "../../workspace/planned-change.ts";
-import type { PolicyFlags } from "../../workspace/rollout.ts";
 import { deployedByTerraform } from "../../workspace/terraform/terraform-change.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
@@ -23,7 +28,17 @@ import type { CommandContext } from "../context.ts";
 import { type ProgressOptions, showStatus, withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
 
-export interface ChangeFlags extends ApprovalFlags, ProgressOptions, ManagerFlags, PolicyFlags {}
+export interface ChangeFlags extends ApprovalFlags, ProgressOptions, ManagerFlags {}
+
+/** What flags set for one run alone. */
+export interface RunFlags {
+  /** `--no-kubernetes`: only Talos and etcd. */
+  readonly kubernetes: boolean;
+}
+
+export function forRun(workspace: Workspace, { kubernetes }: RunFlags): Workspace {
+  return kubernetes ? workspace : workspace.withoutKubernetes();
+}
 
 /** Colors where stderr or stdout is a terminal that takes them. */
 export const style: Style = { danger: pc.red, caution: pc.yellow, title: pc.bold };
@@ -31,21 +46,30 @@ export const style: Style = { danger: pc.red, caution: pc.yellow, title: pc.bold
 /** Finds what manages an environment, and says so: the one line that differs from one manager to the other. */
 export async function openManager(
   workspace: Workspace,
-  { withoutTerraform, kubernetes }: ManagerFlags & PolicyFlags,
+  { withoutTerraform }: ManagerFlags,
   context: CommandContext,
 ): Promise<Manager> {
-  // Terraform's provider knows no cluster without Kubernetes.
-  const flags = { withoutTerraform: withoutTerraform || kubernetes === false };
-  const manager = await managerOf(workspace, flags);
+  const manager = await managerOf(workspace, { withoutTerraform });
   context.stderr.write(`${managerLine(workspace, manager, { withoutTerraform })}\n`);
   return manager;
 }
 
 /** The same where only an existing cluster can be changed: nothing new is begun with Terraform. */
 export async function openExistingManager(workspace: Workspace, context: CommandContext): Promise<Manager> {
-  const manager = await managerOf(workspace, { withoutTerraform: true });
+  const manager = await managerOf(workspace, { existing: true });
   if (!manager.isNew) context.stderr.write(`${managerLine(workspace, manager)}\n`);
   return manager;
+}
+
+/** The same line for work that goes past the manager, which need not be here. Returns its name. */
+export async function showManager(
+  workspace: Workspace,
+  { json }: ProgressOptions,
+  context: CommandContext,
+): Promise<string> {
+  const name = await existingManagerName(workspace);
+  if (!json) context.stderr.write(`${managedLine(workspace, name)}\n`);
+  return name;
 }
 
 /** Plans, and shows on a terminal that it does. */
@@ -74,46 +98,43 @@ interface DeployRun {
   readonly context: CommandContext;
   /** When the command was started, by `performance.now()`. */
   readonly started: number;
-  /** Called before the first change. */
-  readonly begun?: () => void;
 }
 
 /** Brings an environment to what its file says: plans, shows, asks, applies, and shows what is there then. False when declined. */
 export async function deployThrough(run: DeployRun): Promise<boolean> {
   const { workspace, manager, flags, context } = run;
-  const options = { intent: "deploy", flags: given({ kubernetes: flags.kubernetes }) } as const;
-  const applied = await planned(workspace, manager, options, context, (change) => applyPlanned(change, run));
+  const applied = await planned(workspace, manager, { intent: "deploy" }, context, (change) =>
+    applyPlanned(change, run),
+  );
   if (applied === undefined) return false;
   for (const line of await keepContract(workspace, manager)) context.stderr.write(`${line}\n`);
   if (!flags.json) await printDeployed(run, applied);
   return true;
 }
 
-/** Shows a plan, asks, and applies it. Undefined when it was declined. */
+/** Shows a plan, asks, saves the files that it was made of, and applies it. Undefined when it was declined. */
 export async function applyPlanned(change: PlannedChange, run: DeployRun): Promise<Applied | undefined> {
-  const { workspace, flags, context, begun } = run;
+  const { workspace, flags, context } = run;
   const { name, environment } = workspace;
   showPlanned(change, workspace, flags, context);
   const answer = isDangerous(change) ? name : "yes";
   const approval = { yes: flags.yes || environment.kind === "simulated" || change.isEmpty };
   if (!(await approved(`Apply these changes to ${name}?`, answer, approval, context))) return undefined;
-  begun?.();
+  await workspace.save();
   return withProgress(context, { json: flags.json, title: name }, (events) => change.apply(events));
 }
 
-/** The whole plan for those who are asked; with --yes what may hurt, and how much it is. */
+/** The whole plan for people, whether they are asked or not; for programs what may hurt. */
 function showPlanned(
   change: PlannedChange,
   workspace: Workspace,
-  { yes, json }: ChangeFlags,
+  { json }: ChangeFlags,
   context: CommandContext,
 ): void {
   printWarnings(change, context);
-  const { findings, clusters } = change.review;
-  const steps = clusters.flatMap((cluster) => cluster.steps ?? []).length;
-  if (yes || json) for (const finding of findings) context.stderr.write(`${findingLine(finding, style)}\n`);
+  if (json) for (const finding of change.review.findings) context.stderr.write(`${findingLine(finding, style)}\n`);
   else if (!change.isEmpty) context.stderr.write(`\n${planText(change, style)}\n`);
-  if (yes && steps > 0 && !json) context.stderr.write(`${counted(steps, "step")} to take.\n`);
+  if (json && change.rolled !== undefined) context.stderr.write(`${change.rolled}\n`);
   const notice = noticeOf(workspace, change);
   if (notice !== undefined) context.stderr.write(`${notice}\n`);
 }

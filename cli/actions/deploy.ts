@@ -3,15 +3,15 @@ import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.t
 import { mergeIntoUserKubeconfig } from "../../workspace/user-kubeconfig.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
-import { type ChangeFlags, deployThrough, openManager } from "./change.ts";
+import { type ChangeFlags, deployThrough, forRun, openManager, type RunFlags } from "./change.ts";
 
-interface DeployFlags extends ChangeFlags {
+interface DeployFlags extends ChangeFlags, RunFlags {
   readonly mergeKubeconfig: boolean;
 }
 
 export async function deploy(name: string, flags: DeployFlags, context: CommandContext): Promise<void> {
   const started = performance.now();
-  const workspace = openWorkspace(name, context, { warn: true });
+  const workspace = forRun(openWorkspace(name, context, { warn: true }), flags);
   await clearAbandonedState(workspace);
   const manager = await openManager(workspace, flags, context);
   if (!(await deployThrough({ workspace, manager, flags, context, started })) || !flags.mergeKubeconfig) return;

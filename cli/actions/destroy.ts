@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
-import { removeEmptyState } from "../../workspace/change.ts";
+import { forgetDeployment, removeEmptyState } from "../../workspace/change.ts";
 import { refuseProtected, whatStays } from "../../workspace/deploy.ts";
 import { type PlannedChange, planText } from "../../workspace/planned-change.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
@@ -10,6 +10,7 @@ import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approvedFor } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { type ProgressOptions, withProgress } from "../output/progress.ts";
+import { report } from "../output/report.ts";
 import { openExistingManager, planned, printWarnings, style } from "./change.ts";
 
 type DestroyFlags = ApprovalFlags & ProgressOptions;
@@ -22,16 +23,32 @@ export async function destroy(name: string, flags: DestroyFlags, context: Comman
   // A state that cannot be read may own what there is: it is refused before anything goes, the file itself included.
   if (environment.backend.kind === "local") await readState(stateFile(root, name));
   if (environment.kind === "simulated" && (await workspace.secrets.find()) === undefined)
-    return forgetSimulated(workspace);
+    return forgetSimulated(workspace, flags, context);
   const manager = await openExistingManager(workspace, context);
   const kubeconfig = await workspace.clientFiles.kubeconfig();
-  const done = await planned(workspace, manager, { intent: "destroy" }, context, (change) =>
+  const outcome = await planned(workspace, manager, { intent: "destroy" }, context, (change) =>
     destroyPlanned(change, workspace, flags, context),
   );
-  if (!done) return;
+  if (outcome === "declined") return;
   await removeEmptyState(workspace);
   if (kubeconfig !== undefined) await forgetContext(kubeconfig, context);
-  context.stderr.write(`${name} is destroyed.\n${whatStays(workspace)}`);
+  // Files that an earlier run has left are no cluster.
+  reportEnd(workspace, manager.isNew ? "not-deployed" : outcome, flags, context);
+  if (!flags.json) context.stderr.write(whatStays(workspace));
+}
+
+type Outcome = "destroyed" | "not-deployed";
+
+/** The last line, of which the progress for programs has one, too. */
+function reportEnd(
+  { name }: Workspace,
+  type: Outcome,
+  { json = false }: DestroyFlags,
+  context: CommandContext,
+  more = "",
+): void {
+  const words = type === "destroyed" ? `${name} is destroyed.${more}` : `${name} is not deployed: nothing to destroy.`;
+  report(context, { json }, { at: context.clock.now().toISOString(), type, message: words }, words);
 }
 
 /** As kind and k3d do. The cluster is gone all the same where a file of the user cannot be read or written. */
@@ -44,28 +61,27 @@ async function forgetContext(kubeconfig: string, context: CommandContext): Promi
   }
 }
 
-/** False when it was declined. */
 async function destroyPlanned(
   change: PlannedChange,
   { environment, name }: Workspace,
   { json, yes }: DestroyFlags,
   context: CommandContext,
-): Promise<boolean> {
-  if (change.isEmpty) return true;
+): Promise<Outcome | "declined"> {
+  if (change.isEmpty) return "not-deployed";
   printWarnings(change, context);
   const text = planText(change, style);
   if (!json && text !== "") context.stderr.write(`\n${text}\n`);
   const question = `Destroy everything in ${name}? This cannot be undone.`;
-  if (!(await approvedFor(environment, question, { yes }, context))) return false;
+  if (!(await approvedFor(environment, question, { yes }, context))) return "declined";
   await withProgress(context, { json, title: name }, (events) => change.apply(events));
-  return true;
+  return "destroyed";
 }
 
 /** Without secrets the machines cannot be reset; simulated ones can be removed all the same. */
-async function forgetSimulated(workspace: Workspace): Promise<void> {
+async function forgetSimulated(workspace: Workspace, flags: DestroyFlags, context: CommandContext): Promise<void> {
+  const outcome = (await workspace.machines.has()) ? "destroyed" : "not-deployed";
   await workspace.machines.remove();
   await workspace.clientFiles.remove();
-  await removeEmptyState(workspace);
-  const message = `${workspace.name} is destroyed. It had no secrets, so its machines were removed without a reset.\n`;
-  workspace.context.stderr.write(message);
+  await forgetDeployment(workspace);
+  reportEnd(workspace, outcome, flags, context, " It had no secrets, so its machines were removed without a reset.");
 }

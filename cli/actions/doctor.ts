@@ -11,7 +11,8 @@ import { endsSoon } from "../../talos/client-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { fileError } from "../../talos/file-error.ts";
 import { programPath } from "../../talos/program-path.ts";
-import { ageOf } from "../../workspace/amounts.ts";
+import { ageOf, counted } from "../../workspace/amounts.ts";
+import { managerLine, managerOf } from "../../workspace/manager.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import { missingLoopback } from "../../workspace/simulated-machines.ts";
 import { projectSimulator } from "../../workspace/simulator.ts";
@@ -19,7 +20,8 @@ import { missingImages } from "../../workspace/start-images.ts";
 import { abandonedBy, abandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
 import { runProgram } from "../../workspace/terraform/run-program.ts";
-import { readState, stateFile } from "../../workspace/terraform/state-file.ts";
+import { mayHaveCluster, readState, stateFile } from "../../workspace/terraform/state-file.ts";
+import { virshPath } from "../../workspace/virsh.ts";
 import { type DeployedCluster, openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
 import { jsonText, table } from "../output/table.ts";
@@ -32,7 +34,7 @@ export async function doctor(
 ): Promise<void> {
   const findings = await doctorFindings(name, context);
   const rows = findings.map(({ about, level, says }) => [level, about, says]);
-  context.stdout.write(json ? jsonText({ v: 1, findings }) : table(["", "about", "says"], rows));
+  context.stdout.write(json ? jsonText({ v: 1, findings }) : table(["", "check", "result"], rows));
   if (findings.some(({ level }) => level === "fault")) context.exit(1);
 }
 
@@ -56,11 +58,7 @@ async function programs(context: CommandContext): Promise<Finding[]> {
       ? { about: "node", level: "ok", says: node }
       : { about: "node", level: "fault", says: `${node}; expected 20.19 or newer` },
   ];
-  const used = await finding("terraform", async () => {
-    const binary = findTerraform(context.env);
-    return binary === undefined ? "neither terraform nor tofu is on the PATH" : `deploys use ${binary}`;
-  });
-  findings.push(used);
+  findings.push(await usedTerraform(context));
   const asked = [
     ["terraform", ["version"]],
     ["tofu", ["version"]],
@@ -72,6 +70,18 @@ async function programs(context: CommandContext): Promise<Finding[]> {
     else findings.push(await finding(program, () => firstLine(path, args, context)));
   }
   return findings;
+}
+
+/** A new cluster may be managed without it. Whether an environment needs it is found with its manager. */
+async function usedTerraform({ env }: CommandContext): Promise<Finding> {
+  let level: Finding["level"] = "ok";
+  const used = await finding("terraform", async () => {
+    const binary = findTerraform(env);
+    if (binary !== undefined) return `deploys use ${binary}`;
+    level = "note";
+    return "neither terraform nor tofu is on the PATH";
+  });
+  return used.level === "ok" ? { ...used, level } : used;
 }
 
 async function firstLine(program: string, args: readonly string[], context: CommandContext): Promise<string> {
@@ -103,7 +113,7 @@ function writable(root: string): Promise<Finding> {
 function simulator(root: string): Promise<Finding> {
   return finding("simulator", async () => {
     const { length } = await projectSimulator(root).listMachines();
-    return length === 0 ? "no machines" : `${length} machines`;
+    return length === 0 ? "no machines" : counted(length, "machine");
   });
 }
 
@@ -118,30 +128,49 @@ async function environmentFindings(name: string, context: CommandContext): Promi
   const about = (what: string) => `${name}: ${what}`;
   const path = stateFile(root, name);
   let deployed = false;
+  let hasCluster = false;
+  let isAbandoned = false;
   const state = await finding(about("state"), async () => {
     if (environment.backend.kind !== "local") return `kept by the ${environment.backend.kind} backend`;
     const abandoned = await abandonedState(workspace);
+    isAbandoned = abandoned !== undefined;
     if (abandoned !== undefined) return `${abandonedBy(abandoned)}; the next deploy removes it`;
     const found = await readState(path);
     if (found === undefined) return "none: not deployed through Terraform";
     deployed = found.resources !== 0;
-    return found.resources === "encrypted" ? "whole, encrypted" : `whole, ${found.resources} resources`;
+    hasCluster = mayHaveCluster(found);
+    return found.resources === "encrypted" ? "whole, encrypted" : `whole, ${counted(found.resources, "resource")}`;
   });
   const secrets = await finding(about("secrets"), async () => {
     const file = relative(root, kept.file);
     if ((await kept.find()) !== undefined) return `in ${file}`;
-    if (!deployed) return `none yet in ${file}`;
+    if (!hasCluster) return `none yet in ${file}`;
     throw new TalosError("not-found", `${file} is missing, but the cluster exists`, {
       hint: "Put it back from your backup: nothing can speak to the machines without it.",
     });
   });
+  // Of a state that cannot be read, the manager is not known.
+  const isKnown = state.level === "ok" && !isAbandoned;
+  const manager = isKnown ? [await finding(about("manager"), () => managerWords(workspace))] : [];
   const images = missingImages(workspace).map((image): Finding => {
     // Machines that are there have their disks already.
     const level = deployed ? "note" : "fault";
     return { about: about("image"), level, says: `${image} is not there: new virtual machines start from it` };
   });
+  const virsh = environment.kind === "libvirt" ? [virshFinding(about("virsh"), context)] : [];
   const modes = [...loose(about("state"), path), ...loose(about("secrets"), kept.file)];
-  return [state, secrets, ...images, ...modes, ...(await loopbackFindings(workspace))];
+  return [state, ...manager, secrets, ...images, ...virsh, ...modes, ...(await loopbackFindings(workspace))];
+}
+
+function virshFinding(about: string, { env }: CommandContext): Finding {
+  const path = virshPath(env);
+  if (path !== undefined) return { about, level: "ok", says: `disks are enlarged by ${path}` };
+  return { about, level: "note", says: "not on the PATH: a deploy that enlarges disks needs it" };
+}
+
+/** What a deploy would be done by. Throws where that is not here. */
+async function managerWords(workspace: Workspace): Promise<string> {
+  return managerLine(workspace, await managerOf(workspace));
 }
 
 /** Of simulated machines: loopback addresses that the system does not have, and how to add them. */

@@ -4,13 +4,14 @@ import { type BackupStatus, backupLine, backupStatus } from "../../workspace/bac
 import { openWorkspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
 import { jsonLine } from "../output/table.ts";
+import { forRun } from "./change.ts";
 
 export async function health(
   name: string,
   { waitTimeout, json, kubernetes }: { waitTimeout: number; json: boolean; kubernetes: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const workspace = openWorkspace(name, context);
+  const workspace = forRun(openWorkspace(name, context), { kubernetes });
   const { desired, secrets } = await workspace.deployed();
   const plain = healthLines((line) => context.stderr.write(`${line}\n`));
   const report = (type: "check" | "backup", found: CheckResult | BackupStatus) =>
@@ -20,7 +21,7 @@ export async function health(
   const { healthy, checks } = await checkHealth({
     desired,
     secrets,
-    policy: { kubernetes },
+    policy: workspace.policy,
     signal: context.signal,
     wait: waitTimeout > 0,
     timeouts: { health: waitTimeout },

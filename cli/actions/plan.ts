@@ -4,29 +4,32 @@ import { infrastructureChanges } from "../../review/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { backupLine, backupStatus } from "../../workspace/backups.ts";
-import { type Manager, managerName } from "../../workspace/manager.ts";
+import { type Manager, type ManagerFlags, managerName } from "../../workspace/manager.ts";
 import { noticeOf, type PlannedChange, planText } from "../../workspace/planned-change.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
 import { contractLine } from "../output/contract-line.ts";
 import { jsonLine } from "../output/table.ts";
-import { openManager, planned, printWarnings, style } from "./change.ts";
+import { forRun, openManager, planned, printWarnings, type RunFlags, style } from "./change.ts";
 import { tellFirstContact } from "./synth.ts";
 
 interface PlanFlags {
-  readonly kubernetes: boolean;
   /** Terraform's own text instead of ours. */
   readonly raw: boolean;
   readonly json: boolean;
 }
 
-export async function plan(name: string, flags: PlanFlags, context: CommandContext): Promise<void> {
-  const workspace = openWorkspace(name, context, { warn: true });
+export async function plan(
+  name: string,
+  flags: PlanFlags & RunFlags & ManagerFlags,
+  context: CommandContext,
+): Promise<void> {
+  const workspace = forRun(openWorkspace(name, context, { warn: true }), flags);
   const { environment } = workspace;
   await clearAbandonedState(workspace);
-  tellFirstContact(environment, context);
   const manager = await openManager(workspace, flags, context);
+  tellFirstContact(environment, context);
   context.stderr.write(`${contractLine(environment)}\n`);
   const backup = await backupStatus(workspace);
   if (backup !== undefined) context.stderr.write(`${backupLine(backup)}\n`);
@@ -37,14 +40,13 @@ export async function plan(name: string, flags: PlanFlags, context: CommandConte
 export async function showPlan(
   workspace: Workspace,
   manager: Manager,
-  { kubernetes, raw, json }: PlanFlags,
+  { raw, json }: PlanFlags,
   context: CommandContext,
 ): Promise<void> {
   const show = raw ? (text: string) => context.stdout.write(text) : undefined;
-  const options = { intent: "deploy", flags: { kubernetes }, raw: show, color: context.stdout.isTerminal } as const;
+  const options = { intent: "deploy", raw: show, color: context.stdout.isTerminal } as const;
   await planned(workspace, manager, options, context, async (change) => {
-    const unhealthy =
-      change.isEmpty && change.unseen === undefined ? await healthOf(workspace, kubernetes, context) : [];
+    const unhealthy = change.isEmpty && change.unseen === undefined ? await healthOf(workspace, context) : [];
     if (!raw) printWarnings(change, context);
     for (const line of unhealthy) context.stderr.write(`Not healthy: ${line}\n`);
     if (json) context.stdout.write(jsonLine(jsonPlan(change, workspace, manager, unhealthy)));
@@ -74,22 +76,18 @@ function jsonPlan(change: PlannedChange, { name }: Workspace, manager: Manager, 
     clusters: clusters.map(({ name: cluster, steps, configChanges }) => ({ name: cluster, steps, configChanges })),
     warnings: change.warnings,
     unhealthy,
-    ...given({ unseen: change.unseen }),
+    ...given({ rolled: change.rolled, unseen: change.unseen }),
   };
 }
 
 /** What is wrong with a cluster that has all that was declared: "nothing to change" says nothing of health. */
-async function healthOf(
-  workspace: Workspace,
-  kubernetes: boolean,
-  context: CommandContext,
-): Promise<readonly string[]> {
+async function healthOf(workspace: Workspace, context: CommandContext): Promise<readonly string[]> {
   // The health of the cluster that workers join is its own plan's matter.
   if (workspace.environment.joins !== undefined) return [];
   try {
     const { desired, secrets } = await workspace.deployed();
     const { signal } = context;
-    const { checks } = await checkHealth({ desired, secrets, policy: { kubernetes }, signal, wait: false });
+    const { checks } = await checkHealth({ desired, secrets, policy: workspace.policy, signal, wait: false });
     return checks.flatMap(({ name, state, reason }) => (state === "failed" ? [`${name}: ${reason}`] : []));
   } catch (error) {
     if (context.signal.aborted) throw error;

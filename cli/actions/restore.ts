@@ -13,6 +13,7 @@ import {
   snapshotStatus,
 } from "../../engine/backup/index.ts";
 import { checkOwner, deleteNodes, type EngineOptions, type RestoreResult, restoreCluster } from "../../engine/index.ts";
+import { ownBucket } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { temporaryFolder } from "../../talos/process-folder.ts";
 import { sizeOf } from "../../workspace/amounts.ts";
@@ -22,6 +23,7 @@ import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved, confirmed } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
+import { showManager } from "./change.ts";
 
 interface RestoreFlags extends ApprovalFlags {
   readonly from: string;
@@ -38,9 +40,10 @@ export async function restore(name: string, flags: RestoreFlags, context: Comman
   const secrets = await workspace.secrets.find();
   if (secrets === undefined) {
     throw new TalosError("not-found", `${environment.secrets.file} is not there`, {
-      hint: "A backup can only be restored with the secrets of its cluster. With backup.pki they lie beside it: decrypt them with age -d.",
+      hint: "A backup can only be restored with the secrets of its cluster. With backup.pki they are stored with it: decrypt them with age -d.",
     });
   }
+  await showManager(workspace, flags, context);
   const folder = temporaryFolder("restore");
   try {
     const { path, status } = await fetchSnapshot(workspace, flags.from, folder);
@@ -124,7 +127,7 @@ async function fetchObject(
   folder: string,
 ): Promise<{ readonly path: string; readonly status: SnapshotStatus }> {
   const prefix = key.includes("/") ? posix.dirname(key) : undefined;
-  const store = await openStore({ s3: { ...environment.backup?.s3, bucket, prefix } }, root);
+  const store = await openStore({ s3: { ...ownBucket(environment), ...environment.backup?.s3, bucket, prefix } }, root);
   const file = await ScratchFile.in(folder);
   try {
     await file.receive(store.read(posix.basename(key), context.signal), () => {});

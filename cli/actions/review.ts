@@ -13,6 +13,7 @@ import {
   reviewPlan,
 } from "../../review/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { namesHint } from "../../talos/nearest-word.ts";
 import { environmentsHere } from "../../workspace/project.ts";
 import { prepareStack } from "../../workspace/terraform/prepare-stack.ts";
 import { readState, stateFile } from "../../workspace/terraform/state-file.ts";
@@ -41,7 +42,7 @@ async function reviewOf(subject: string, context: CommandContext): Promise<Revie
     return reviewPlan(parsePlan(await readText(subject, context.cwd), subject));
   if (environments.includes(subject)) return reviewEnvironment(subject, context);
   throw new TalosError("not-found", `${subject}: there is no such file, and no environment of this name`, {
-    hint: `Give what \`terraform show -json\` wrote, or one of the environments: ${environments.join(", ")}.`,
+    hint: `Give what \`terraform show -json\` wrote, or an environment. ${namesHint(subject, environments)}`,
   });
 }
 

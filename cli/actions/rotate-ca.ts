@@ -14,6 +14,7 @@ import {
 } from "../../engine/index.ts";
 import { type Environment, firstContactOf } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { beginRotation, caFingerprint, type SecretsBundle } from "../../talos/secrets/index.ts";
 import { windowNotice } from "../../workspace/rollout.ts";
 import type { PlacedStore } from "../../workspace/secrets.ts";
@@ -21,6 +22,8 @@ import { openWorkspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approvedFor } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
+import { jsonText } from "../output/table.ts";
+import { showManager } from "./change.ts";
 
 interface RotateCaFlags extends ApprovalFlags {
   readonly dryRun: boolean;
@@ -31,7 +34,7 @@ interface RotateCaFlags extends ApprovalFlags {
 }
 
 const words: Readonly<Record<RotationPass["phase"], string>> = {
-  accept: "1. All machines accept the new CAs beside the old ones:",
+  accept: "1. All machines accept the new CAs and the old ones:",
   issue: "2. The new CAs issue; the old ones are still accepted:",
   drop: "3. The old CAs are not accepted any more:",
 };
@@ -42,6 +45,7 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
   const { environment, clientFiles, claim } = workspace;
   refuseScaling(environment);
   const cluster = await workspace.deployed();
+  await showManager(workspace, flags, context);
   const seeds = seedNotice(environment);
   if (seeds !== undefined) context.stderr.write(`${seeds}\n`);
   const kept = await workspace.secrets.present(flags.ageRecipient);
@@ -56,11 +60,7 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
     if (secrets.rotation === undefined) refuseUnfinished(name, preview);
     else context.stderr.write(`An exchange of CAs is under way (${secrets.rotation.phase}); it is taken up there.\n`);
     const planned = planRotation(passes, preview.observed, options.policy);
-    if (flags.dryRun || !flags.json) {
-      const out = flags.dryRun ? context.stdout : context.stderr;
-      for (const { phase, steps } of planned)
-        out.write(`${words[phase]}\n${steps.map(({ sentence }) => `- ${sentence}\n`).join("")}`);
-    }
+    showPasses(planned, flags, context);
     const steps = planned.flatMap((pass) => pass.steps);
     const notice = windowNotice(
       environment,
@@ -90,6 +90,24 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
       `The CAs of ${name} are new; the Talos CA has the fingerprint ${caFingerprint(done)}. Hand out new client files, and back up ${kept.place}.\n`,
     );
   });
+}
+
+type PlannedPasses = ReturnType<typeof planRotation>;
+
+/** What an exchange does. For programs, the progress has it, too, where it is not only planned. */
+function showPasses(planned: PlannedPasses, { dryRun, json }: RotateCaFlags, context: CommandContext): void {
+  if (json && !dryRun) return;
+  if (json) {
+    const passes = planned.map(({ phase, steps }) => ({
+      phase,
+      steps: steps.map(({ id, sentence, machine }) => ({ id, sentence, ...given({ machine }) })),
+    }));
+    context.stdout.write(jsonText({ v: 1, passes }));
+    return;
+  }
+  const out = dryRun ? context.stdout : context.stderr;
+  for (const { phase, steps } of planned)
+    out.write(`${words[phase]}\n${steps.map(({ sentence }) => `- ${sentence}\n`).join("")}`);
 }
 
 /** Machines that come and go by themselves are in no list: nobody would bring them the new CAs. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { controlPlanePool } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { counted } from "../../workspace/amounts.ts";
 import { withPoolCount } from "../../workspace/environment-file.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
@@ -15,14 +16,13 @@ export async function scale(name: string, pool: string, flags: ScaleFlags, conte
   const workspace = openWorkspace(name, context);
   const before = countOf(workspace, pool);
   const { root, environment } = workspace;
-  const { texts } = withPoolCount(root, environment, pool, flags.to);
-  const [file = environment.file] = texts.keys();
-  context.stderr.write(
-    texts.size === 0
-      ? `${file} has ${flags.to} machines in pool ${pool} already.\n`
-      : `${file}: machines in pool ${pool} ${before} → ${flags.to}\n`,
-  );
-  await applyEdit({ root, name, texts, flags, context });
+  const edit = withPoolCount(root, environment, pool, flags.to);
+  const [file = environment.file] = edit.texts.keys();
+  const line =
+    edit.texts.size === 0
+      ? `${file} has ${counted(flags.to, "machine")} in pool ${pool} already.`
+      : `${file}: machines in pool ${pool} ${before} → ${flags.to}`;
+  await applyEdit({ name, edit, lines: [line], flags, context });
 }
 
 function countOf({ environment }: Workspace, pool: string): number {

@@ -7,24 +7,28 @@ import {
   type ObservedCluster,
 } from "../../engine/index.ts";
 import { endsSoon } from "../../talos/client-file.ts";
+import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { conditionsNow, observeCluster } from "../../watch/index.ts";
 import { ageOf } from "../../workspace/amounts.ts";
 import { backupLine } from "../../workspace/backups.ts";
-import { openWorkspace } from "../../workspace/workspace.ts";
+import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
 import { conditionLines } from "../output/condition-lines.ts";
 import { contractLine } from "../output/contract-line.ts";
+import { pendingLines } from "../output/pending-lines.ts";
 import { jsonText, tableOf } from "../output/table.ts";
+import { forRun, showManager } from "./change.ts";
 
 export async function status(
   name: string,
   { json, kubernetes }: { json: boolean; kubernetes: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const workspace = openWorkspace(name, context);
+  const workspace = await openObserved(name, context);
   const { desired, absent } = await workspace.deployed();
-  const observation = await observeCluster(workspace, { kubernetes });
+  const managedBy = await showManager(workspace, { json }, context);
+  const observation = await observeCluster(forRun(workspace, { kubernetes }));
   const { observed, backup } = observation;
   const pending = [...creationSteps(absent), ...observation.steps];
   const certificates = observation.certificates.filter(({ renewable }) => renewable);
@@ -34,6 +38,7 @@ export async function status(
     const report = {
       v: 1,
       cluster: desired.name,
+      managedBy,
       endpoint: desired.endpoint,
       configContract: desired.contract.toString(),
       conditions: conditions.cluster,
@@ -50,7 +55,11 @@ export async function status(
   context.stdout.write(tableOf(["name", "role", "address", "stage", "ready", "talos", "kubelet", "etcd"], machines));
   for (const line of conditionLines(conditions.cluster, context.clock.now())) context.stderr.write(`${line}\n`);
   context.stderr.write(`${contractLine(workspace.environment)}\n`);
-  for (const { sentence } of pending) context.stderr.write(`to do: ${sentence}\n`);
+  context.stderr.write(
+    pendingLines(pending, machines)
+      .map((line) => `${line}\n`)
+      .join(""),
+  );
   for (const { name: file, expiresAt } of certificates) {
     const left = expiresAt.getTime() - context.clock.now().getTime();
     const soon = endsSoon(expiresAt, context.clock.now()) ? ": renewed by the next deploy" : "";
@@ -59,6 +68,25 @@ export async function status(
     );
   }
   if (backup !== undefined) context.stderr.write(`${backupLine(backup)}\n`);
+}
+
+/** A cluster that runs is shown although main.ts fails. */
+async function openObserved(name: string, context: CommandContext): Promise<Workspace> {
+  const workspace = openWorkspace(name, context);
+  try {
+    await workspace.deployed();
+    return workspace;
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    const byFile = workspace.byFileAlone();
+    // Fails as before where main.ts is not the reason.
+    await byFile.deployed();
+    const { message } = TalosError.from(error);
+    context.stderr.write(
+      `Warning: ${message}\n  The cluster is compared with ${workspace.environment.file} alone: steps to do may be wrong.\n`,
+    );
+    return byFile;
+  }
 }
 
 /** A machine as `status` tells it. */

@@ -146,7 +146,7 @@ export async function showContexts(
     return { name, current: name === config.context, endpoints, nodes };
   });
   if (flags.json) {
-    context.stdout.write(jsonLine(found));
+    context.stdout.write(jsonLine({ v: 1, contexts: found }));
     return;
   }
   const rows = found.map(({ name, current, endpoints, nodes }) => {

@@ -4,19 +4,30 @@ import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.t
 import { openWorkspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
+import { jsonText } from "../output/table.ts";
 
-export async function unlock(name: string, flags: ApprovalFlags, context: CommandContext): Promise<void> {
+interface UnlockFlags extends ApprovalFlags {
+  readonly json: boolean;
+}
+
+export async function unlock(name: string, flags: UnlockFlags, context: CommandContext): Promise<void> {
   const workspace = openWorkspace(name, context, { warn: true, existing: true });
   if (await clearAbandonedState(workspace)) return;
   const { desired, secrets } = await workspace.deployed();
   const options = { desired, secrets, signal: context.signal };
   const state = await lockState(options);
-  for (const line of describe(state)) context.stderr.write(`${line}\n`);
-  if (state.local === undefined && state.lease === undefined) return;
+  const isHeld = state.local !== undefined || state.lease !== undefined;
+  // Who is asked must see whose lock it is.
+  if (!flags.json || isHeld) for (const line of describe(state)) context.stderr.write(`${line}\n`);
+  if (!isHeld) {
+    if (flags.json) context.stdout.write(jsonText({ v: 1, ...state, unlocked: false }));
+    return;
+  }
   const question = `If that run is still alive, two runs will change ${name} at once, and etcd may lose its quorum.\nTake the lock away?`;
   if (!(await approved(question, name, flags, context))) return;
   await breakLock(options);
-  context.stderr.write(`${name} is unlocked.\n`);
+  if (flags.json) context.stdout.write(jsonText({ v: 1, ...state, unlocked: true }));
+  else context.stderr.write(`${name} is unlocked.\n`);
 }
 
 function describe({ local, lease, leaseUnknown }: LockState): string[] {

@@ -10,18 +10,19 @@ import {
   type VersionChange,
   type VersionField,
 } from "../../model/index.ts";
-import { saveTexts, withSavedTexts } from "../../workspace/environment-file.ts";
+import { TalosError } from "../../talos/errors.ts";
+import type { EditedEnvironment } from "../../workspace/environment-file.ts";
+import { refuseUnfinishedMigration } from "../../workspace/migration-journal.ts";
 import { notDeployed, projectRoot } from "../../workspace/project.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
-import { type ApprovalFlags, question } from "../ask.ts";
+import type { ApprovalFlags } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
-import { table } from "../output/table.ts";
-import { deployThrough, openExistingManager } from "./change.ts";
+import { deployThrough, forRun, openExistingManager, type RunFlags } from "./change.ts";
 import { showPlan } from "./plan.ts";
 
-export interface UpgradeFlags extends ApprovalFlags {
-  readonly to: string;
+export interface UpgradeFlags extends ApprovalFlags, RunFlags {
+  readonly to?: string | undefined;
   readonly dryRun: boolean;
   readonly writeOnly: boolean;
   readonly json: boolean;
@@ -38,89 +39,72 @@ export async function upgradeTo(
   context: CommandContext,
 ): Promise<void> {
   const root = projectRoot(context.cwd, context.env);
-  const change = changeVersion(name, field, flags.to, fileReader(root));
-  for (const line of consequences(root, field, change)) context.stderr.write(`${line}\n`);
-  for (const warning of change.after.warnings) context.stderr.write(`Warning: ${formatFault(warning)}\n\n`);
-  await applyEdit({ root, name, texts: change.texts, flags, context });
+  if (flags.to === undefined) return missingVersion(field, name, context);
+  const change = versionChange(field, name, flags.to, context);
+  const warnings = change.after.warnings.map((warning) => `Warning: ${formatFault(warning)}\n`);
+  const lines = [...consequences(root, field, change), ...warnings];
+  await applyEdit({ name, edit: { environment: change.after, texts: change.texts }, lines, flags, context });
 }
 
-const products: readonly (readonly [field: VersionField, word: string, product: string])[] = [
-  ["talosVersion", "talos", "Talos"],
-  ["kubernetesVersion", "k8s", "Kubernetes"],
-];
+/** As commander says it of a required option, with the versions there are. */
+function missingVersion(field: VersionField, name: string, context: CommandContext): void {
+  context.stderr.write(
+    `error: required option '--to <version>' not specified\n${versionsHint(field, name, context)}\n`,
+  );
+  context.exit(64);
+}
 
-/** Shows the versions that an environment can be upgraded to, and asks for one. */
-export async function chooseUpgrade(
-  name: string,
-  flags: Omit<UpgradeFlags, "to">,
-  context: CommandContext,
-): Promise<void> {
-  const root = projectRoot(context.cwd, context.env);
-  const read = fileReader(root);
-  const { cluster } = loadEnvironment(root, name);
-  const found = products.map(([field, word, product]) => ({
-    field,
-    word,
-    line: [product, cluster[field], availableVersions(name, field, read).join(", ") || "none"] as const,
-    versions: availableVersions(name, field, read),
-  }));
-  context.stdout.write(
-    table(
-      ["PRODUCT", "VERSION", "UPGRADES"],
-      found.map(({ line }) => [...line]),
-    ),
-  );
-  const choices = found.flatMap(({ field, word, versions }) =>
-    versions.map((to) => ({ field, to, typed: `${word} ${to}` })),
-  );
-  if (choices.length === 0) return;
-  if (!context.stderr.isTerminal || !process.stdin.isTTY) {
-    for (const { field, to } of choices) {
-      const word = products.find(([known]) => known === field)?.[1];
-      context.stderr.write(`talosmith upgrade ${word} ${name} --to ${to}\n`);
-    }
-    return;
+/** What is not a version is answered with those there are. */
+function versionChange(field: VersionField, name: string, to: string, context: CommandContext): VersionChange {
+  try {
+    return changeVersion(name, field, to, fileReader(projectRoot(context.cwd, context.env)));
+  } catch (cause) {
+    if (!(cause instanceof TalosError) || cause instanceof EnvironmentError || cause.code !== "invalid-input")
+      throw cause;
+    throw new TalosError(cause.code, cause.message, { hint: versionsHint(field, name, context), cause });
   }
-  const example = choices[0]?.typed ?? "";
-  const answer = (
-    await question(`\nUpgrade to which version, such as "${example}"? Empty for none: `, context.signal)
-  )?.trim();
-  const chosen = choices.find(({ typed }) => typed === answer);
-  if (chosen !== undefined) return upgradeTo(chosen.field, name, { ...flags, to: chosen.to }, context);
-  context.stderr.write("Nothing was changed.\n");
-  context.exit(answer ? 1 : 0);
 }
+
+function versionsHint(field: VersionField, name: string, context: CommandContext): string {
+  const versions = availableVersions(name, field, fileReader(projectRoot(context.cwd, context.env)));
+  const found = versions.length === 0 ? "none" : versions.join(", ");
+  return `Versions that ${name} can be upgraded to: ${found}. A minor version, such as ${minorExamples[field]}, and latest work, too.`;
+}
+
+const minorExamples: Readonly<Record<VersionField, string>> = { talosVersion: "1.13", kubernetesVersion: "1.36" };
 
 export interface Edit {
-  readonly root: string;
   readonly name: string;
-  /** New contents of files. */
-  readonly texts: VersionChange["texts"];
+  readonly edit: EditedEnvironment;
+  /** What the edit changes, for people: shown once it is known that the change can be made. */
+  readonly lines: readonly string[];
   readonly flags: Omit<UpgradeFlags, "to">;
   readonly context: CommandContext;
 }
 
-/** Writes files, then plans and applies what follows from them. The files stay as they were unless something is applied. */
-export async function applyEdit({ root, name, texts, flags, context }: Edit): Promise<void> {
+/** Plans with other texts in files; writes them once the plan is approved, and applies it. */
+export async function applyEdit({ name, edit, lines, flags, context }: Edit): Promise<void> {
   const started = performance.now();
+  const before = openWorkspace(name, context);
+  const workspace = forRun(before.edited(edit), flags);
+  const showEdit = () => context.stderr.write(lines.map((line) => `${line}\n`).join(""));
   if (flags.writeOnly) {
-    if (!flags.dryRun) await saveTexts(root, texts);
+    showEdit();
+    if (!flags.dryRun) await workspace.save();
     context.stderr.write(flags.dryRun ? "Nothing was changed.\n" : `Now: talosmith deploy ${name}\n`);
     return;
   }
-  const before = openWorkspace(name, context);
+  refuseUnfinishedMigration(workspace.root);
   await clearAbandonedState(before);
   const manager = await openExistingManager(before, context);
   if (manager.isNew) throw notDeployed(name, "there is nothing to change");
-  await withSavedTexts(root, texts, async (keep) => {
-    const workspace = openWorkspace(name, context, { existing: false });
-    if (!flags.dryRun) {
-      await deployThrough({ workspace, manager, flags, context, started, begun: keep });
-      return;
-    }
-    await showPlan(workspace, manager, { kubernetes: true, raw: false, json: flags.json }, context);
-    context.exit(0);
-  });
+  showEdit();
+  if (!flags.dryRun) {
+    await deployThrough({ workspace, manager, flags, context, started });
+    return;
+  }
+  await showPlan(workspace, manager, { raw: false, json: flags.json }, context);
+  context.exit(0);
 }
 
 /** What changes in the files, and what follows from it that was not asked for. */

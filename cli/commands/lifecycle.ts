@@ -52,7 +52,7 @@ export function registerUp(program: Command, context: CommandContext): void {
 
 /** Adds what a command takes that edits the environment's file, then deploys it. */
 function addEdit(command: Command): Command {
-  return addApproval(command)
+  return addApproval(addWithoutKubernetes(command))
     .option("--dry-run", "show the plan and change nothing, not even the file", false)
     .option("--write-only", "change the environment's file and leave the rest to the next deploy", false)
     .option("--json", "report progress as NDJSON on stdout", false);
@@ -67,7 +67,7 @@ export function registerUpgrade(program: Command, context: CommandContext): void
         : ["upgrade Kubernetes, component by component", "1.36.3, 1.36 or latest"];
     return addEdit(environmentCommand(parent, word))
       .description(description)
-      .requiredOption("--to <version>", `version to upgrade to, such as ${example}`)
+      .option("--to <version>", `version to upgrade to, such as ${example}`)
       .action(async (name: string, flags: UpgradeFlags) => {
         const { upgradeTo } = await import("../actions/upgrade.ts");
         await upgradeTo(field, name, flags, context);
@@ -75,7 +75,7 @@ export function registerUpgrade(program: Command, context: CommandContext): void
   };
   const upgrade = addEdit(environmentCommand(program, "upgrade"))
     .description("upgrade Talos or Kubernetes of an environment; without talos or k8s, show the versions and ask")
-    .action(runs(context, async () => (await import("../actions/upgrade.ts")).chooseUpgrade));
+    .action(runs(context, async () => (await import("../actions/choose-upgrade.ts")).chooseUpgrade));
   add(upgrade, "talos", "talosVersion");
   add(upgrade, "k8s", "kubernetesVersion").alias("kubernetes");
   add(program, "upgrade-k8s", "kubernetesVersion");
@@ -116,5 +116,6 @@ export function registerRotateCa(program: Command, context: CommandContext): voi
 export function registerUnlock(program: Command, context: CommandContext): void {
   addApproval(environmentCommand(program, "unlock"))
     .description("take a cluster's lock away from a run that has died elsewhere")
+    .option("--json", "print who held the lock as JSON", false)
     .action(runs(context, async () => (await import("../actions/unlock.ts")).unlock));
 }

@@ -4,7 +4,7 @@ import type { CommandContext } from "../context.ts";
 import { runs } from "./flags.ts";
 
 export function registerSim(program: Command, context: CommandContext): void {
-  const sim = program.command("sim").description("look at the simulated machines of this project, and trouble them");
+  const sim = program.command("sim").description("inspect simulated machines and inject faults");
   const actions = () => import("../actions/sim.ts");
 
   sim

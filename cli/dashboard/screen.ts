@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterView, MachineDetail, MachineRow } from "../../web/server/index.ts";
 import { conditionLines } from "../output/condition-lines.ts";
+import { pendingLines } from "../output/pending-lines.ts";
 import { tableOf } from "../output/table.ts";
 
 /** What the dashboard knows: the cluster as last seen, and the open machine when it has been asked. */
@@ -48,7 +49,7 @@ function heading(cluster: ClusterView): readonly string[] {
   const first = [`${environment}: ${state}`, kind, ...versions, endpoint ?? []].flat().join("   ");
   const members =
     etcd === null
-      ? "etcd: nobody answers"
+      ? "etcd: no member answers"
       : `etcd: ${etcd.healthy} of ${etcd.voters} healthy, quorum ${etcd.quorum}, ${spareWords(etcd.spare)}`;
   if (state === "not deployed") return [first, `Deploy it: talosmith deploy ${environment}`];
   return note === null ? [first, members] : [first, members, note];
@@ -76,11 +77,11 @@ function machineTable(machines: readonly MachineRow[]): readonly string[] {
 }
 
 /** Conditions, steps that are pending, certificates, backups. */
-function around({ conditions, pending, certificates, backups }: ClusterView, now: Date): readonly string[] {
+function around({ conditions, pending, machines, certificates, backups }: ClusterView, now: Date): readonly string[] {
   return [
     "",
     ...conditionLines(conditions, now),
-    ...pending.map(({ sentence }) => `to do: ${sentence}`),
+    ...pendingLines(pending, machines),
     ...certificates.map(({ name, daysLeft }) => `${name}: ${daysLeft} days left`),
     backups === null ? [] : (backups.problem ?? `newest backup: ${backups.backups[0]?.takenAt ?? "none"}`),
   ].flat();

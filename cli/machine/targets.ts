@@ -200,7 +200,10 @@ function withDeployedHere(error: unknown, context: CommandContext): unknown {
     .filter((name) => existsSync(join(projectRoot(cwd, env), clientFilePaths(name).talosconfig)))
     .map((name) => `-e ${name}`);
   if (found.length === 0) return error;
-  return new TalosError(error.code, error.message, { hint: `Deployed here: ${found.join(", or ")}`, cause: error });
+  return new TalosError(error.code, `no environment is named; deployed here: ${found.join(", or ")}`, {
+    hint: `Without -e the talosconfig of talosctl is read: ${error.message}`,
+    cause: error,
+  });
 }
 
 function noNodes(): TalosError {

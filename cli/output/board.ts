@@ -31,6 +31,10 @@ export class Board {
   readonly #rows = new Map<string, Row>();
   readonly #known = new Set<string>();
   readonly #finished = new Set<string>();
+  /** Steps that were finished and then planned again, as those of each pass of rotate-ca are. */
+  #repeated = 0;
+  /** Steps that will be planned later; null when it is not known how many. */
+  #coming: number | null = 0;
   /** For what concerns no single machine. */
   readonly #cluster: Row;
 
@@ -40,16 +44,24 @@ export class Board {
     this.#cluster = newRow("cluster", now);
   }
 
-  /** Finished steps of those that are known, such as `12/39`; empty before anything was planned. */
+  /** Finished steps of all, such as `12/39`, or of at least so many: `12/39+`; empty before anything was planned. */
   get counter(): string {
-    return this.#known.size === 0 ? "" : `${this.#finished.size}/${this.#known.size}`;
+    if (this.#known.size === 0) return "";
+    const all = this.#repeated + this.#known.size + (this.#coming ?? 0);
+    return `${this.#repeated + this.#finished.size}/${all}${this.#coming === null ? "+" : ""}`;
   }
 
-  note({ type, message, machine, step, steps = [] }: ToldEvent, now: number): void {
+  note({ type, message, machine, step, steps = [], coming }: ToldEvent, now: number): void {
     // Nothing goes on because machines were observed.
     if (type === "warning" || type === "observed") return;
-    for (const { id, machine: of } of steps) this.#plan(id, of, now);
-    if (type === "planned") return;
+    for (const { id, machine: of } of steps) {
+      if (this.#finished.delete(id)) this.#repeated += 1;
+      this.#plan(id, of, now);
+    }
+    if (type === "planned") {
+      this.#coming = coming === undefined ? Math.max(0, (this.#coming ?? 0) - steps.length) : coming;
+      return;
+    }
     const row = machine === undefined ? this.#cluster : this.#rowOf(machine, now);
     if (type === "step-started" && step !== undefined) this.#plan(step.id, machine, now);
     if (type === "step-finished" && step !== undefined) this.#finish(step.id, row);
@@ -103,8 +115,9 @@ export class Board {
     row.open.delete(id);
   }
 
-  /** The cluster's row counts for all. */
+  /** The cluster's row counts for all. A machine may have steps that are planned later. */
   #isIdle(row: Row): boolean {
+    if (this.#coming !== 0) return false;
     return row === this.#cluster ? this.#finished.size === this.#known.size : row.open.size === 0;
   }
 

@@ -131,8 +131,9 @@ export class LiveView {
 
   /** Draws the rows again, below what stays. */
   draw(above = ""): void {
-    const { columns = 80, rows = 24 } = this.#context.stderr;
-    const lines = this.#board.lines(this.#now(), { columns, rows, turn: this.#turn++ });
+    const { columns, rows } = this.#context.stderr;
+    // A terminal without a size reports 0 for both.
+    const lines = this.#board.lines(this.#now(), { columns: columns || 80, rows: rows || 24, turn: this.#turn++ });
     this.#context.stderr.write(`${this.#clearing()}${above}${lines.join("\n")}\n`);
     this.#drawn = lines.length;
   }
@@ -148,9 +149,9 @@ export class LiveView {
     this.#context.stderr.write(this.#clearing());
   }
 
-  /** Up to the first row, and away with all of them. */
+  /** Up to the first row and its start, for an echoed ^C moves the cursor to the right; and away with all of them. */
   #clearing(): string {
-    return this.#drawn === 0 ? "" : `\u001b[${this.#drawn}A\u001b[0J`;
+    return this.#drawn === 0 ? "" : `\u001b[${this.#drawn}A\r\u001b[0J`;
   }
 
   #now(): number {
@@ -158,9 +159,12 @@ export class LiveView {
   }
 }
 
-/** Shows on a terminal what is being prepared, until the returned function is called. */
+/** Shows what is being prepared: on a terminal until the returned function is called, else as a line. */
 export function showStatus(context: Pick<CommandContext, "stderr" | "clock">, text: string): () => void {
-  if (!context.stderr.isTerminal) return () => {};
+  if (!context.stderr.isTerminal) {
+    context.stderr.write(`${text}\n`);
+    return () => {};
+  }
   const view = new LiveView(text, context);
   let isShown = true;
   return () => {

@@ -38,8 +38,8 @@ function isSeen({ unseen }: Deployed, machine: string): boolean {
 
 function headline({ environment, machines, unseen }: Deployed): string {
   if (unseen === undefined) return `${environment} is up: ${counts(machines)}`;
-  if (unseen.length === 0) return `${environment}: not everything could be looked at, see the warnings above`;
-  return `${environment}: ${unseen.length} of ${machines.length} machines could not be looked at: ${unseen.join(", ")}`;
+  if (unseen.length === 0) return `${environment}: not everything could be checked, see the warnings above`;
+  return `${environment}: ${unseen.length} of ${machines.length} machines could not be checked: ${unseen.join(", ")}`;
 }
 
 function counts(machines: readonly DeployedMachine[]): string {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
+import { awsAddons, zoneOrder } from "../../model/index.ts";
 import { endpointAt } from "../../talos/endpoint-at.ts";
 import { type Architecture, amazonImage } from "../../talos/image/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import { checkParts } from "../check.ts";
-import type { Infrastructure, MachineSet, PoolRequest } from "../cluster/index.ts";
+import type { AddonProps, AddonRequest, Infrastructure, MachineSet, PoolRequest } from "../cluster/index.ts";
 import { refuse } from "../errors.ts";
 import { type Addressable, Milestone } from "../terraform/index.ts";
+import { type AwsAccountProps, providerArguments } from "./account.ts";
 import { BackupBucket } from "./backups.ts";
 import { AwsDataSource, AwsProvider, AwsResource } from "./bindings.ts";
 import { cloudControllerPolicy } from "./cloud-controller-policy.ts";
@@ -15,13 +17,13 @@ import { ebsCsiPolicy } from "./ebs-csi-policy.ts";
 import { createEc2Machines, type InstanceSettings } from "./ec2-machines.ts";
 import { createEncryptionKey } from "./encryption-key.ts";
 import { FlowLogs } from "./flow-logs.ts";
-import { InstanceRole } from "./iam.ts";
+import { type AwsRoleProps, InstanceRole } from "./iam.ts";
 import { LoadBalancer } from "./load-balancer.ts";
 import { AwsNetwork, type ExistingVpc, type NewVpc } from "./network.ts";
 import type { PolicyScope } from "./policy.ts";
-import { clusterPorts, everyNode, kubernetesThroughLoadBalancer, kubespanPorts, podNetworkPorts } from "./ports.ts";
+import { clusterPorts, everyNode, kubernetesThroughLoadBalancer, networkPorts } from "./ports.ts";
 import { ScalingGroup } from "./scaling-group.ts";
-import { SecurityGroups } from "./security-groups.ts";
+import { SecurityGroups, type SecurityRuleProps } from "./security-groups.ts";
 
 const gibibyte = 2 ** 30;
 
@@ -33,8 +35,12 @@ export interface AwsPoolSettings {
   readonly architecture?: Architecture | undefined;
   /** Image that the machines boot from. @default - by Talos release and architecture */
   readonly ami?: string | undefined;
+  /** Network hops to the instance metadata service; pods need 2. @default - 1, or 2 for control planes with ebsCsi */
+  readonly metadataHopLimit?: number | undefined;
   /** Bytes of the system disk. @default - 20 GiB */
   readonly disk?: number;
+  /** Zones of the pool; machines that exist stay in their zone. @default - all of the infrastructure */
+  readonly zones?: readonly string[] | undefined;
   /** Further empty disks. @default - none */
   readonly extraDisks?: readonly {
     /** Bytes. */
@@ -88,21 +94,43 @@ export interface AwsInfrastructureProps {
   readonly flowLogs?: boolean;
   /** Metrics of the instances every minute instead of every five. @default true */
   readonly detailedMonitoring?: boolean;
-  /** Bucket for etcd snapshots. @default - kept for 30 days */
+  /** A bucket for backups of etcd; pass `backupBucket` to the cluster's `addBackup`. @default - none */
   readonly backups?:
-    | false
     | {
-        /** Days after which a snapshot is deleted. */
-        readonly expireDays: number;
-      };
-  /** Give control planes the permissions of the AWS cloud controller manager. @default true */
+        /** Days after which S3 itself deletes a backup, also the newest one. @default - never */
+        readonly expireDays?: number | undefined;
+      }
+    | undefined;
+  /** Whether control planes may delete backups, for a talosmith there that prunes them. @default false */
+  readonly prunesBackups?: boolean;
+  /** Install the AWS cloud controller manager, with the permissions and node ids that it needs. @default false */
   readonly cloudControllerManager?: boolean;
-  /** Give control planes the permissions of the EBS CSI driver. @default true */
+  /** Install the EBS CSI driver and the StorageClass gp3, with the permissions that it needs. @default false */
   readonly ebsCsi?: boolean;
+  /** Rules of your own for the security groups of machines. @default - none */
+  readonly securityGroupRules?: {
+    /** What else may reach machines. @default - nothing */
+    readonly ingress?: readonly SecurityRuleProps[];
+    /** What else machines may reach. @default - their VPC, and HTTPS, time and the Kubernetes API anywhere */
+    readonly egress?: readonly SecurityRuleProps[];
+  };
+  /** What the roles of machines have in addition, or in their place. @default - nothing */
+  readonly iam?: {
+    /** Of control planes. @default - nothing */
+    readonly controlPlane?: AwsRoleProps;
+    /** Of workers. @default - nothing */
+    readonly worker?: AwsRoleProps;
+  };
+  /** ARN of the key for the disks of new machines. @default - the account's key for EBS */
+  readonly volumeKmsKey?: string | undefined;
+  /** How Terraform's AWS provider gets at the account. @default - the credential chain, any account */
+  readonly provider?: AwsAccountProps;
+  /** Whether claims that name no class get an EBS volume, with `ebsCsi`. @default true */
+  readonly ebsIsDefault?: boolean;
   /** Tags of all resources. @default - only names */
   readonly tags?: { readonly [key: string]: string };
   /** Which pod network's ports are open between machines. @default flannel */
-  readonly podNetwork?: "flannel" | "other";
+  readonly podNetwork?: "flannel" | "cilium" | "calico" | "other";
   /** Whether the port of KubeSpan is open between machines. @default false */
   readonly kubespan?: boolean;
 }
@@ -117,10 +145,11 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
   readonly talosEndpoints: readonly string[] | undefined;
   /** DNS name of the load balancer in front of the control planes; a reference. */
   readonly loadBalancerDns: string;
-  /** Name of the bucket for etcd snapshots; undefined where `backups` is false. */
+  /** Name of the bucket for backups, a reference; undefined without `backups`. */
   readonly backupBucket: string | undefined;
   readonly reach: Addressable;
   readonly deletionProtection: boolean;
+  readonly cloudControllerManager: boolean;
   readonly #props: AwsInfrastructureProps;
   readonly #access: "public" | "nlb" | "private";
   readonly #network: AwsNetwork;
@@ -136,18 +165,17 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
     this.#props = props;
     this.#access = props.access ?? "nlb";
     this.deletionProtection = props.deletionProtection ?? false;
+    this.cloudControllerManager = props.cloudControllerManager ?? false;
     const { clusterName, region } = props;
     new AwsProvider(this, "aws", {
       region,
-      ...(props.tags === undefined || Object.keys(props.tags).length === 0
-        ? {}
-        : { default_tags: { tags: props.tags } }),
+      ...providerArguments(props.provider ?? {}, props.tags ?? {}),
     });
     const internal = this.#access === "private";
     this.#network = new AwsNetwork(this, "Default", {
       clusterName,
       vpc: props.vpc ?? { cidr: "10.0.0.0/16", natGateways: "one" },
-      zones: props.zones ?? 3,
+      zones: { region, zones: props.zones },
       privateMachines: props.privateMachines ?? this.#access !== "public",
     });
     const throughBalancer = this.#access === "nlb";
@@ -155,11 +183,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
       clusterName,
       vpcId: this.#network.vpcId,
       vpcCidr: this.#network.cidr,
-      ports: [
-        ...clusterPorts,
-        ...podNetworkPorts(props.podNetwork ?? "flannel"),
-        ...(props.kubespan ? kubespanPorts : []),
-      ],
+      ports: [...clusterPorts, ...networkPorts(props.podNetwork ?? "flannel", props.kubespan ?? false)],
       talosThroughLoadBalancer: throughBalancer,
       loadBalancerIsPublic: !internal,
     });
@@ -180,7 +204,8 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
     this.reach = reach;
     reach.dependOn(...this.#network.routes, ...this.#groups.rules, ...this.#loadBalancer.listeners);
     this.loadBalancerDns = this.#loadBalancer.dnsName;
-    const dns = props.dns && new DnsName(this, "dns", { ...props.dns, target: this.#loadBalancer });
+    const dns =
+      props.dns && new DnsName(this, "dns", { ...props.dns, vpcId: this.#network.vpcId, target: this.#loadBalancer });
     if (dns !== undefined) reach.dependOn(dns.record);
     this.#apiHost = dns?.fullName ?? this.#loadBalancer.dnsName;
     this.trustOnFirstUse = props.trustOnFirstUse ?? false;
@@ -205,6 +230,14 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
     const { settings, role, rows } = request;
     const isPublic = this.#access === "public" && settings.scaling === undefined;
     const architecture = settings.architecture ?? this.#architecture;
+    const zones = settings.zones ?? this.#network.zones;
+    const unknown = zones.filter((zone) => !this.#network.zones.includes(zone));
+    if (unknown.length > 0)
+      refuse(
+        scope,
+        `zones has ${unknown.join(", ")}; expected zones of the infrastructure: ${this.#network.zones.join(", ")}`,
+      );
+    const order = zoneOrder(scope.node.id, zones);
     const common: InstanceSettings = {
       clusterName: request.clusterName,
       ami: settings.ami ?? this.#image(TalosVersion.parse(request.talosVersion), architecture),
@@ -212,7 +245,10 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
       disk: settings.disk ?? 20 * gibibyte,
       extraDisks: settings.extraDisks ?? [],
       securityGroupId: this.#groups.ids[role === "controlplane" ? "controlPlane" : "worker"],
+      tags: this.#props.tags ?? {},
+      kmsKeyId: this.#props.volumeKmsKey,
       monitoring: this.#props.detailedMonitoring ?? true,
+      hopLimit: settings.metadataHopLimit ?? (role === "controlplane" && this.#props.ebsCsi ? 2 : 1),
     };
     if (settings.scaling !== undefined) {
       if (this.#network.privateSubnetIds.length === 0)
@@ -224,7 +260,8 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
         ...common,
         name: `${request.clusterName}-${scope.node.id}`,
         config: request.machineConfig(),
-        subnetIds: this.#network.privateSubnetIds,
+        subnetIds:
+          settings.zones === undefined ? this.#network.privateSubnetIds : this.#network.subnets("private", zones),
         profileArn: this.#roles.worker.profileArn,
         ...settings.scaling,
         start: rows.machines.length,
@@ -235,14 +272,15 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
       ...common,
       rows,
       config: isPublic ? undefined : request.machineConfig(),
-      subnetOf: (index) => this.#network.subnet(isPublic ? "public" : "private", index),
+      subnetIds: this.#network.subnets(isPublic ? "public" : "private", order),
       isPublic,
       profileName: this.#roles[role].profileName,
+      // etcd and people know control planes by their addresses.
+      keepsAddress: role === "controlplane",
       protectedFromDeletion: this.deletionProtection && role === "controlplane",
-      oneByOne: role === "controlplane",
     });
-    const { instances, hardware, address, attachments } = made;
-    const resources: Addressable[] = [instances, ...attachments];
+    const { instances, hardware, address, parts } = made;
+    const resources: Addressable[] = [instances, ...parts];
     if (role === "controlplane") resources.push(...this.#loadBalancer.addTargets(scope, rows, instances));
     // Through the load balancer's public name, a machine comes from its own public address.
     if (isPublic)
@@ -255,17 +293,30 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
             security_group_id: this.#groups.ids.loadBalancer,
             description: `Kubernetes API, from ${rows.each.name}`,
             ...{ ip_protocol: "tcp", from_port: 6443, to_port: 6443 },
-            cidr_ipv4: `${instances.instance(rows.each.key, address)}/32`,
+            cidr_ipv4: `${address(rows.each.key)}/32`,
           },
           { forEach: rows.forEach, formerId: ({ pool, index }) => `allow_load_balancer_kubernetes_${pool}_${index}_1` },
         ),
       );
     return {
       resources,
-      address: ({ key }) => instances.instance(key, address),
+      address: ({ key }) => address(key),
       identity: ({ key }) => instances.instance(key, "id"),
-      hardwareId: ({ key }) => hardware?.instance(key, "id"),
+      hardwareId: ({ key }) => hardware.instance(key, "id"),
+      diskSize: common.disk,
+      // Its node has a name of its own, by which AWS does not know it. User-data has no such id yet, hence no host name.
+      providerId: ({ key }) =>
+        this.cloudControllerManager
+          ? `aws:///${instances.instance(key, "availability_zone")}/${instances.instance(key, "id")}`
+          : undefined,
     };
+  }
+
+  addons({ kubernetesVersion, controlPlanes }: AddonRequest): readonly AddonProps[] {
+    const { clusterName, region, ebsCsi = false, ebsIsDefault = true } = this.#props;
+    const { cloudControllerManager } = this;
+    const cluster = { clusterName, region, kubernetesVersion, controlPlanes };
+    return awsAddons({ ...cluster, cloudControllerManager, ebsCsi, ebsIsDefault });
   }
 
   settings(): object {
@@ -279,6 +330,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
   #letIn(internal: boolean): void {
     const { adminCidrs = [], kubernetesApiFromAnywhere = false } = this.#props;
     const allow = this.#groups;
+    for (const way of ["ingress", "egress"] as const) allow.addRules(way, this.#props.securityGroupRules?.[way] ?? []);
     if (internal) allow.allowPeers(kubernetesThroughLoadBalancer);
     else
       allow.allowCidrs(
@@ -299,7 +351,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
   }
 
   #createShared() {
-    const { clusterName, region, backups = { expireDays: 30 }, flowLogs = false } = this.#props;
+    const { clusterName, region, backups, flowLogs = false, prunesBackups = false } = this.#props;
     const scope: PolicyScope = {
       partition: new AwsDataSource(this, "partition", "aws_partition", {}).attribute("partition"),
       account: new AwsDataSource(this, "account", "aws_caller_identity", {}).attribute("account_id"),
@@ -309,22 +361,30 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
     };
     const { account } = scope;
     const keepLog = this.deletionProtection;
-    const keyArn = backups !== false || flowLogs ? createEncryptionKey(this, "key", scope) : "";
+    const keyArn = backups !== undefined || flowLogs ? createEncryptionKey(this, "key", scope) : "";
     const bucket =
-      backups === false
-        ? undefined
-        : new BackupBucket(this, "backups", { clusterName, account, keyArn, keepLog, ...backups });
+      backups &&
+      new BackupBucket(this, "backups", { clusterName, account, keyArn, keepLog, prunes: prunesBackups, ...backups });
     if (flowLogs) new FlowLogs(this, "flow-logs", { clusterName, vpcId: this.#network.vpcId, keyArn });
+    const { controlPlane: ofControlPlanes, worker: ofWorkers } = this.#props.iam ?? {};
+    const profileArn = (name: string) => `arn:${scope.partition}:iam::${account}:instance-profile/${name}`;
     const roles = {
       controlplane: new InstanceRole(this, "control-plane", {
+        ...ofControlPlanes,
+        profileArn,
         name: `${clusterName}-control-plane`,
         policies: {
-          "cloud-controller": (this.#props.cloudControllerManager ?? true) ? cloudControllerPolicy(scope) : [],
-          "ebs-csi": (this.#props.ebsCsi ?? true) ? ebsCsiPolicy(scope) : [],
+          "cloud-controller": this.cloudControllerManager ? cloudControllerPolicy(scope) : [],
+          "ebs-csi": this.#props.ebsCsi ? ebsCsiPolicy(scope) : [],
           backups: bucket?.policy ?? [],
         },
       }),
-      worker: new InstanceRole(this, "worker", { name: `${clusterName}-worker`, policies: {} }),
+      worker: new InstanceRole(this, "worker", {
+        ...ofWorkers,
+        profileArn,
+        name: `${clusterName}-worker`,
+        policies: {},
+      }),
     };
     return { bucketName: bucket?.bucketName, roles };
   }

@@ -8,7 +8,10 @@ export interface BackupBucketProps {
   readonly clusterName: string;
   readonly account: string;
   readonly keyArn: string;
-  readonly expireDays: number;
+  /** Days after which S3 deletes a backup. @default - never */
+  readonly expireDays?: number | undefined;
+  /** Whether talosmith deletes backups. */
+  readonly prunes: boolean;
   /** Whether a destroy has to leave the log, too. */
   readonly keepLog: boolean;
 }
@@ -21,13 +24,14 @@ export class BackupBucket extends Construct {
 
   constructor(scope: Construct, id: string, props: BackupBucketProps) {
     super(scope, id);
-    const { clusterName, account, keyArn, expireDays, keepLog } = props;
+    const { clusterName, account, keyArn, expireDays, keepLog, prunes } = props;
     const name = `${clusterName.slice(0, 28)}-backups`;
     const bucket = new PrivateBucket(this, "Default", { name, expireDays, keyArn });
     this.bucketName = bucket.bucketName;
     this.policy = [
-      allow("List", "s3:ListBucket", bucket.arn),
-      allow("ReadAndWrite", ["s3:GetObject", "s3:PutObject"], `${bucket.arn}/*`),
+      allow("List", prunes ? ["s3:ListBucket", "s3:ListBucketMultipartUploads"] : "s3:ListBucket", bucket.arn),
+      allow("ReadAndWrite", ["s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"], `${bucket.arn}/*`),
+      ...(prunes ? [allow("Prune", "s3:DeleteObject", `${bucket.arn}/*`)] : []),
       allow("Encrypt", ["kms:Decrypt", "kms:GenerateDataKey"], keyArn),
     ];
     // S3 delivers access logs only to a bucket that is encrypted without a KMS key.

@@ -5,6 +5,9 @@ import { type Arguments, type BindingMeta, DataSource, Provider, Resource } from
 
 export interface AwsProviderArguments {
   readonly region: string;
+  readonly profile?: string;
+  readonly allowed_account_ids?: readonly string[];
+  readonly assume_role?: { readonly role_arn: string; readonly session_name?: string; readonly external_id?: string };
   readonly default_tags?: { readonly tags: { readonly [key: string]: string } };
 }
 
@@ -29,6 +32,7 @@ interface BlockDevice {
     readonly volume_size: number;
     readonly volume_type: "gp3";
     readonly encrypted: "true";
+    readonly kms_key_id?: string;
     readonly delete_on_termination: "true";
   };
 }
@@ -61,6 +65,7 @@ export interface AwsResources {
       readonly volume_size: number;
       readonly volume_type: "gp3";
       readonly encrypted: boolean;
+      readonly kms_key_id?: string;
       readonly delete_on_termination: boolean;
     };
     readonly metadata_options: MetadataOptions;
@@ -71,6 +76,7 @@ export interface AwsResources {
     readonly size: number;
     readonly type: "gp3";
     readonly encrypted: boolean;
+    readonly kms_key_id?: string;
     readonly tags: Tags;
   };
   aws_volume_attachment: { readonly device_name: string; readonly instance_id: string; readonly volume_id: string };
@@ -86,6 +92,10 @@ export interface AwsResources {
     readonly iam_instance_profile: { readonly arn: string };
     readonly monitoring: { readonly enabled: boolean };
     readonly metadata_options: MetadataOptions;
+    readonly private_dns_name_options: {
+      readonly hostname_type: "resource-name";
+      readonly enable_resource_name_dns_a_record: boolean;
+    };
     readonly block_device_mappings: readonly BlockDevice[];
     readonly tag_specifications: readonly { readonly resource_type: string; readonly tags: Tags }[];
     readonly tags: Tags;
@@ -116,7 +126,14 @@ export interface AwsResources {
     readonly map_public_ip_on_launch: boolean;
     readonly tags: Tags;
   };
-  aws_eip: { readonly domain: "vpc"; readonly tags: Tags };
+  aws_eip: { readonly domain: "vpc"; readonly instance?: string; readonly tags: Tags };
+  aws_vpc_endpoint: {
+    readonly vpc_id: string;
+    readonly service_name: string;
+    readonly vpc_endpoint_type: "Gateway";
+    readonly route_table_ids: readonly string[];
+    readonly tags: Tags;
+  };
   aws_nat_gateway: { readonly allocation_id: string; readonly subnet_id: string; readonly tags: Tags };
   aws_route_table: { readonly vpc_id: string; readonly tags: Tags };
   aws_route: {
@@ -175,7 +192,7 @@ export interface AwsResources {
     readonly default_action: { readonly type: "forward"; readonly target_group_arn: string };
     readonly tags: Tags;
   };
-  aws_route53_zone: { readonly name: string; readonly tags: Tags };
+  aws_route53_zone: { readonly name: string; readonly vpc?: { readonly vpc_id: string }; readonly tags: Tags };
   aws_route53_record: {
     readonly zone_id: string;
     readonly name: string;
@@ -223,7 +240,7 @@ export interface AwsResources {
       readonly id: string;
       readonly status: "Enabled";
       readonly filter: { readonly prefix: string };
-      readonly expiration: { readonly days: number };
+      readonly expiration?: { readonly days: number };
       readonly noncurrent_version_expiration: { readonly noncurrent_days: number };
       readonly abort_incomplete_multipart_upload: { readonly days_after_initiation: number };
     }[];
@@ -233,6 +250,7 @@ export interface AwsResources {
   aws_s3_bucket_logging: { readonly bucket: string; readonly target_bucket: string; readonly target_prefix: string };
   aws_iam_role: { readonly name: string; readonly assume_role_policy: string; readonly tags: Tags };
   aws_iam_role_policy: { readonly name: string; readonly role: string; readonly policy: string };
+  aws_iam_role_policy_attachment: { readonly role: string; readonly policy_arn: string };
   aws_iam_instance_profile: { readonly name: string; readonly role: string; readonly tags: Tags };
 }
 
@@ -253,13 +271,9 @@ export interface AwsDataSources {
     readonly most_recent: boolean;
     readonly filter: readonly { readonly name: string; readonly values: readonly string[] }[];
   };
-  aws_availability_zones: {
-    readonly state: "available";
-    readonly filter: readonly { readonly name: string; readonly values: readonly string[] }[];
-  };
   aws_caller_identity: Record<never, never>;
   aws_partition: Record<never, never>;
-  aws_route53_zone: { readonly name: string };
+  aws_route53_zone: { readonly name: string; readonly private_zone?: boolean; readonly vpc_id?: string };
 }
 
 /** Any data source of hashicorp/aws that we use. */
@@ -270,10 +284,5 @@ export class AwsDataSource<T extends keyof AwsDataSources> extends DataSource<Aw
 
   attribute(name: string): string {
     return this.getStringAttribute(name);
-  }
-
-  /** One of a list, by its place. */
-  item(name: string, index: number): string {
-    return this.getStringAttribute(`${name}[${index}]`);
   }
 }

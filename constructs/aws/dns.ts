@@ -13,9 +13,12 @@ export interface AwsDnsProps {
   readonly name: string;
   /** Whether to create the zone; else it has to exist. */
   readonly createZone: boolean;
+  /** Whether it is a private zone of the VPC. @default false */
+  readonly private?: boolean;
 }
 
 interface DnsTarget {
+  readonly vpcId: string;
   readonly target: { readonly dnsName: string; readonly hostedZoneId: string };
 }
 
@@ -24,12 +27,21 @@ export class DnsName extends Construct {
   readonly fullName: string;
   readonly record: Addressable;
 
-  constructor(scope: Construct, id: string, { zone, label, name, createZone, target }: AwsDnsProps & DnsTarget) {
+  constructor(scope: Construct, id: string, props: AwsDnsProps & DnsTarget) {
     super(scope, id);
+    const { zone, label, name, createZone, target, vpcId } = props;
+    const isPrivate = props.private === true;
     this.fullName = [name, label, zone].filter((part) => part !== "").join(".");
     const zoneId = createZone
-      ? new AwsResource(this, "zone", "aws_route53_zone", { name: zone, tags: { Name: zone } }).attribute("zone_id")
-      : new AwsDataSource(this, "zone", "aws_route53_zone", { name: zone }).attribute("zone_id");
+      ? new AwsResource(this, "zone", "aws_route53_zone", {
+          name: zone,
+          ...(isPrivate ? { vpc: { vpc_id: vpcId } } : {}),
+          tags: { Name: zone },
+        }).attribute("zone_id")
+      : new AwsDataSource(this, "zone", "aws_route53_zone", {
+          name: zone,
+          ...(isPrivate ? { private_zone: true, vpc_id: vpcId } : {}),
+        }).attribute("zone_id");
     this.record = new AwsResource(this, "Resource", "aws_route53_record", {
       zone_id: zoneId,
       name: this.fullName,

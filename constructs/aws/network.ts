@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
-import { Cidr } from "../../model/index.ts";
+import { type AwsZones, Cidr, zoneNames, zoneNumber } from "../../model/index.ts";
 import { ConstructAssumptionError } from "../errors.ts";
 import type { Addressable } from "../terraform/index.ts";
-import { AwsDataSource, AwsResource } from "./bindings.ts";
+import { AwsResource } from "./bindings.ts";
 import { clusterTag } from "./policy.ts";
 
 /** A VPC to create. */
@@ -31,7 +31,7 @@ export interface ExistingVpc {
 export interface AwsNetworkProps {
   readonly clusterName: string;
   readonly vpc: NewVpc | ExistingVpc;
-  readonly zones: number | readonly string[];
+  readonly zones: AwsZones;
   /** Whether there are machines in private subnets, which then need a way out. */
   readonly privateMachines: boolean;
 }
@@ -40,19 +40,23 @@ export interface AwsNetworkProps {
 export class AwsNetwork extends Construct {
   readonly vpcId: string;
   readonly cidr: string;
-  readonly zoneCount: number;
+  /** Names of the zones. */
+  readonly zones: readonly string[];
   readonly publicSubnetIds: readonly string[];
   readonly privateSubnetIds: readonly string[];
   /** Routes that are made, and which subnets have them. */
   readonly routes: Addressable[] = [];
   /** Networks from which machines in private subnets come when they go out and back in. */
   readonly natCidrs: readonly string[];
+  readonly #numbers: AwsZones;
+  readonly #tableIds: string[] = [];
 
   constructor(scope: Construct, id: string, props: AwsNetworkProps) {
     super(scope, id);
-    const { vpc, zones } = props;
+    const { vpc } = props;
     this.cidr = vpc.cidr;
-    this.zoneCount = typeof zones === "number" ? zones : zones.length;
+    this.#numbers = props.zones;
+    this.zones = zoneNames(props.zones);
     if ("id" in vpc) {
       this.vpcId = vpc.id;
       this.publicSubnetIds = vpc.publicSubnetIds;
@@ -77,15 +81,24 @@ export class AwsNetwork extends Construct {
       vpc_id: made.id,
       tags: { Name: clusterName },
     });
-    const zoneNames = typeof zones === "number" ? this.#findZones(zones) : zones;
-    this.publicSubnetIds = this.#createSubnets("public", clusterName, made.id, zoneNames);
-    this.#createRoutes("public", clusterName, made.id, this.publicSubnetIds, [{ gateway_id: gateway.id }]);
+    this.publicSubnetIds = this.#createSubnets("public", clusterName, made.id);
+    this.#createRoutes("public", clusterName, made.id, this.publicSubnetIds, [
+      { number: 1, route: { gateway_id: gateway.id } },
+    ]);
+    // What goes to S3 needs no NAT gateway then, which asks money for each byte; the endpoint itself is free.
+    new AwsResource(this, "s3", "aws_vpc_endpoint", () => ({
+      vpc_id: made.id,
+      service_name: `com.amazonaws.${props.zones.region}.s3`,
+      vpc_endpoint_type: "Gateway",
+      route_table_ids: this.#tableIds,
+      tags: { Name: `${clusterName}-s3` },
+    }));
     if (!privateMachines) {
       this.privateSubnetIds = [];
       this.natCidrs = [];
       return;
     }
-    this.privateSubnetIds = this.#createSubnets("private", clusterName, made.id, zoneNames);
+    this.privateSubnetIds = this.#createSubnets("private", clusterName, made.id);
     const nats = this.#createNats(clusterName, vpc.natGateways, gateway);
     this.natCidrs = nats.map(({ address }) => `${address}/32`);
     this.#createRoutes(
@@ -93,59 +106,48 @@ export class AwsNetwork extends Construct {
       clusterName,
       made.id,
       this.privateSubnetIds,
-      nats.map(({ id }) => ({ nat_gateway_id: id })),
+      nats.map(({ number, id }) => ({ number, route: { nat_gateway_id: id } })),
     );
   }
 
-  /** The subnet of the `index`th machine, from zero: around the zones and around again. */
-  subnet(kind: "public" | "private", index: number): string {
+  /** The subnets of zones, in their order. A VPC that exists may lack some; a rule refuses it once all pools are known. */
+  subnets(kind: "public" | "private", zones: readonly string[]): readonly string[] {
     const list = kind === "public" ? this.publicSubnetIds : this.privateSubnetIds;
-    const subnet = list[index % this.zoneCount];
-    if (subnet === undefined)
-      throw new ConstructAssumptionError(this, `no ${kind} subnet at place ${index} of ${list.length}`);
-    return subnet;
-  }
-
-  #findZones(count: number): readonly string[] {
-    // Local and wavelength zones lack most of what is needed here.
-    const found = new AwsDataSource(this, "zones", "aws_availability_zones", {
-      state: "available",
-      filter: [{ name: "opt-in-status", values: ["opt-in-not-required"] }],
-    });
-    return Array.from({ length: count }, (_, index) => found.item("names", index));
+    return zones.flatMap((zone) => list[this.zones.indexOf(zone)] ?? []);
   }
 
   /** Each zone gets a public subnet of a sixty-fourth and a private one of an eighth of the VPC. */
-  #createSubnets(kind: "public" | "private", name: string, vpcId: string, zones: readonly string[]): readonly string[] {
+  #createSubnets(kind: "public" | "private", name: string, vpcId: string): readonly string[] {
     const cidr = Cidr.parse(this.cidr);
     const role = kind === "public" ? "kubernetes.io/role/elb" : "kubernetes.io/role/internal-elb";
-    return zones.map((zone, index) => {
-      const subnet = kind === "public" ? cidr.subnet(cidr.prefix + 6, index) : cidr.subnet(cidr.prefix + 3, index + 1);
-      if (subnet === undefined) throw new ConstructAssumptionError(this, `no room for the ${kind} subnet ${index + 1}`);
-      return new AwsResource(this, `${kind}-${index + 1}`, "aws_subnet", {
+    return this.zones.map((zone) => {
+      const number = zoneNumber(this.#numbers, zone);
+      const subnet =
+        kind === "public" ? cidr.subnet(cidr.prefix + 6, number - 1) : cidr.subnet(cidr.prefix + 3, number);
+      if (subnet === undefined) throw new ConstructAssumptionError(this, `no room for the ${kind} subnet in ${zone}`);
+      return new AwsResource(this, `${kind}-${number}`, "aws_subnet", {
         vpc_id: vpcId,
         cidr_block: subnet.toString(),
         availability_zone: zone,
         map_public_ip_on_launch: false,
-        tags: { Name: `${name}-${kind}-${index + 1}`, [clusterTag(name)]: "shared", [role]: "1" },
+        tags: { Name: `${name}-${kind}-${number}`, [clusterTag(name)]: "shared", [role]: "1" },
       }).id;
     });
   }
 
   #createNats(name: string, gateways: "one" | "per-zone", internet: AwsResource<"aws_internet_gateway">) {
-    const count = gateways === "one" ? 1 : this.zoneCount;
-    return Array.from({ length: count }, (_, index) => {
-      const tags = { Name: `${name}-nat-${index + 1}` };
-      const address = new AwsResource(this, `nat-${index + 1}-address`, "aws_eip", { domain: "vpc", tags });
-      const subnetId = this.subnet("public", index);
+    return this.zones.slice(0, gateways === "one" ? 1 : undefined).map((zone, index) => {
+      const number = gateways === "one" ? 1 : zoneNumber(this.#numbers, zone);
+      const tags = { Name: `${name}-nat-${number}` };
+      const address = new AwsResource(this, `nat-${number}-address`, "aws_eip", { domain: "vpc", tags });
       const nat = new AwsResource(
         this,
-        `nat-${index + 1}`,
+        `nat-${number}`,
         "aws_nat_gateway",
-        { allocation_id: address.id, subnet_id: subnetId, tags },
+        { allocation_id: address.id, subnet_id: this.publicSubnetIds[index] ?? "", tags },
         { dependsOn: [internet] },
       );
-      return { id: nat.id, address: address.attribute("public_ip") };
+      return { number, id: nat.id, address: address.attribute("public_ip") };
     });
   }
 
@@ -154,22 +156,31 @@ export class AwsNetwork extends Construct {
     name: string,
     vpcId: string,
     subnetIds: readonly string[],
-    targets: readonly ({ readonly gateway_id: string } | { readonly nat_gateway_id: string })[],
+    targets: readonly RouteTarget[],
   ): void {
-    const tables = targets.map((target, index) => {
-      const id = kind === "public" ? "public" : `private-${index + 1}-routes`;
+    const tables = targets.map(({ number, route }) => {
+      const id = kind === "public" ? "public" : `private-${number}-routes`;
       const table = new AwsResource(this, id, "aws_route_table", {
         vpc_id: vpcId,
-        tags: { Name: `${name}-${kind}-${index + 1}` },
+        tags: { Name: `${name}-${kind}-${number}` },
       });
-      const args = { route_table_id: table.id, destination_cidr_block: "0.0.0.0/0", ...target };
+      const args = { route_table_id: table.id, destination_cidr_block: "0.0.0.0/0", ...route };
       this.routes.push(new AwsResource(this, `${id}-default`, "aws_route", args));
+      this.#tableIds.push(table.id);
       return table.id;
     });
     subnetIds.forEach((subnetId, index) => {
       const tableId = tables[index % tables.length] ?? "";
       const args = { route_table_id: tableId, subnet_id: subnetId };
-      this.routes.push(new AwsResource(this, `${kind}-${index + 1}-association`, "aws_route_table_association", args));
+      const id = `${kind}-${zoneNumber(this.#numbers, this.zones[index] ?? "")}-association`;
+      this.routes.push(new AwsResource(this, id, "aws_route_table_association", args));
     });
   }
+}
+
+/** Where the default route of a table goes. */
+interface RouteTarget {
+  /** In the name of the table. */
+  readonly number: number;
+  readonly route: { readonly gateway_id: string } | { readonly nat_gateway_id: string };
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { PodNetwork } from "../../model/index.ts";
 
 /** Who may open connections to a port of a group of machines. */
 export type Peer = "controlPlane" | "worker" | "loadBalancer";
@@ -6,9 +7,10 @@ export type Peer = "controlPlane" | "worker" | "loadBalancer";
 export interface PortRule {
   readonly name: string;
   readonly description: string;
-  readonly protocol: "tcp" | "udp" | "icmp";
-  /** First and last port; for ICMP, type and code. */
-  readonly ports: readonly [number, number];
+  /** 4 is IP in IP. */
+  readonly protocol: "tcp" | "udp" | "icmp" | "4";
+  /** First and last port; for ICMP, type and code. @default - the protocol has none */
+  readonly ports?: readonly [number, number];
   readonly to: readonly Peer[];
   readonly from: readonly Peer[];
 }
@@ -59,6 +61,9 @@ export const clusterPorts: readonly PortRule[] = [
   },
 ];
 
+/** Port of Calico's WireGuard and of KubeSpan. */
+const wireGuard = 51820;
+
 const overlay = (name: string, description: string, protocol: "tcp" | "udp", port: number): PortRule => ({
   name,
   description,
@@ -68,27 +73,37 @@ const overlay = (name: string, description: string, protocol: "tcp" | "udp", por
   from: everyNode,
 });
 
-/** What the pod network needs. Without flannel it is not known which one comes, so the usual ones are let through. */
-export function podNetworkPorts(cni: "flannel" | "other"): readonly PortRule[] {
-  if (cni === "flannel") return [overlay("flannel", "flannel VXLAN", "udp", 4789)];
-  return [
-    overlay("vxlan", "pod network VXLAN", "udp", 8472),
-    overlay("geneve", "pod network Geneve", "udp", 6081),
-    overlay("vxlan-iana", "pod network VXLAN", "udp", 4789),
-    overlay("cni-health", "pod network health", "tcp", 4240),
-    overlay("bgp", "pod network BGP", "tcp", 179),
-    {
-      name: "icmp",
-      description: "pod network health",
-      protocol: "icmp",
-      ports: [8, 0],
-      to: everyNode,
-      from: everyNode,
-    },
-  ];
-}
+const cilium: readonly PortRule[] = [
+  overlay("vxlan", "Cilium VXLAN", "udp", 8472),
+  overlay("geneve", "Cilium Geneve", "udp", 6081),
+  overlay("cni-health", "Cilium health", "tcp", 4240),
+  overlay("hubble", "Hubble", "tcp", 4244),
+  overlay("cilium-wireguard", "Cilium WireGuard", "udp", 51871),
+  { name: "icmp", description: "Cilium health", protocol: "icmp", ports: [8, 0], to: everyNode, from: everyNode },
+];
 
-export const kubespanPorts: readonly PortRule[] = [overlay("kubespan", "KubeSpan WireGuard", "udp", 51820)];
+const calico: readonly PortRule[] = [
+  overlay("bgp", "Calico BGP", "tcp", 179),
+  overlay("vxlan-iana", "Calico VXLAN", "udp", 4789),
+  overlay("typha", "Calico Typha", "tcp", 5473),
+  overlay("calico-wireguard", "Calico WireGuard", "udp", wireGuard),
+  { name: "ipip", description: "Calico IP in IP", protocol: "4", to: everyNode, from: everyNode },
+];
+
+const podNetworkPorts: Readonly<Record<PodNetwork, readonly PortRule[]>> = {
+  flannel: [overlay("flannel", "flannel VXLAN", "udp", 4789)],
+  cilium,
+  calico,
+  // It is not known which one comes, so the usual ones are let through.
+  other: [...cilium, ...calico],
+};
+
+/** What pod network and KubeSpan need. Calico and KubeSpan share a port, and AWS refuses the same rule twice. */
+export function networkPorts(podNetwork: PodNetwork, kubespan: boolean): readonly PortRule[] {
+  const ports = podNetworkPorts[podNetwork];
+  const isOpen = ports.some((rule) => rule.protocol === "udp" && rule.ports?.[0] === wireGuard);
+  return kubespan && !isOpen ? [...ports, overlay("kubespan", "KubeSpan WireGuard", "udp", wireGuard)] : ports;
+}
 
 /** With the Talos API behind the load balancer too. */
 export const talosFromLoadBalancer: PortRule = {

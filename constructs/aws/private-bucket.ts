@@ -6,7 +6,8 @@ import { policyDocument, type Statement } from "./policy.ts";
 export interface PrivateBucketProps {
   /** Full name, for people; the bucket's own begins with it. */
   readonly name: string;
-  readonly expireDays: number;
+  /** Days after which objects are deleted. @default - never */
+  readonly expireDays?: number | undefined;
   /** Whether a destroy may empty it; else S3 refuses to remove it while something is in it. @default false */
   readonly disposable?: boolean;
   /** KMS key to encrypt with. @default - S3's own */
@@ -15,7 +16,7 @@ export interface PrivateBucketProps {
   readonly statements?: (arn: string) => readonly Statement[];
 }
 
-/** A bucket that is private, versioned, encrypted, reached by TLS only, and emptied after a while. */
+/** A bucket that is private, versioned, encrypted, and reached by TLS only. Deleted objects stay for a while. */
 export class PrivateBucket extends Construct {
   readonly resource: AwsResource<"aws_s3_bucket">;
   readonly id: string;
@@ -36,7 +37,6 @@ export class PrivateBucket extends Construct {
     this.resource = bucket;
     this.id = bucket.id;
     this.arn = bucket.arn;
-    this.bucketName = bucket.attribute("bucket");
     new AwsResource(this, "private", "aws_s3_bucket_public_access_block", {
       bucket: bucket.id,
       block_public_acls: true,
@@ -48,7 +48,7 @@ export class PrivateBucket extends Construct {
       bucket: bucket.id,
       versioning_configuration: { status: "Enabled" },
     });
-    new AwsResource(this, "encryption", "aws_s3_bucket_server_side_encryption_configuration", {
+    const encryption = new AwsResource(this, "encryption", "aws_s3_bucket_server_side_encryption_configuration", {
       bucket: bucket.id,
       rule:
         keyArn === undefined
@@ -58,6 +58,8 @@ export class PrivateBucket extends Construct {
               apply_server_side_encryption_by_default: { sse_algorithm: "aws:kms", kms_master_key_id: keyArn },
             },
     });
+    // What is written to it by this name is encrypted from the first object on.
+    this.bucketName = encryption.attribute("bucket");
     new AwsResource(
       this,
       "lifecycle",
@@ -69,8 +71,8 @@ export class PrivateBucket extends Construct {
             id: "expire",
             status: "Enabled",
             filter: { prefix: "" },
-            expiration: { days: expireDays },
-            noncurrent_version_expiration: { noncurrent_days: expireDays },
+            ...(expireDays === undefined ? {} : { expiration: { days: expireDays } }),
+            noncurrent_version_expiration: { noncurrent_days: expireDays ?? 30 },
             abort_incomplete_multipart_upload: { days_after_initiation: 1 },
           },
         ],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
+import { given } from "../../talos/given.ts";
 import { AwsResource } from "./bindings.ts";
 import { type InstanceSettings, metadataOptions, packUserData, withinLimit } from "./ec2-machines.ts";
 import { clusterTag } from "./policy.ts";
@@ -20,7 +21,7 @@ export interface ScalingGroupProps extends InstanceSettings {
 export class ScalingGroup extends Construct {
   constructor(scope: Construct, id: string, props: ScalingGroupProps) {
     super(scope, id);
-    const tags = { Name: props.name, [clusterTag(props.clusterName)]: "owned" };
+    const tags = { ...props.tags, Name: props.name, [clusterTag(props.clusterName)]: "owned" };
     const userData = packUserData(props.config);
     const sizes = [props.disk, ...props.extraDisks.map((disk) => disk.size)];
     const template = new AwsResource(
@@ -37,13 +38,16 @@ export class ScalingGroup extends Construct {
         update_default_version: true,
         iam_instance_profile: { arn: props.profileArn },
         monitoring: { enabled: props.monitoring },
-        metadata_options: metadataOptions,
+        metadata_options: metadataOptions(props),
+        // The node is named after the instance: the cloud controller manager finds it by that.
+        private_dns_name_options: { hostname_type: "resource-name", enable_resource_name_dns_a_record: true },
         block_device_mappings: sizes.map((size, index) => ({
           device_name: index === 0 ? "/dev/xvda" : `/dev/sd${String.fromCharCode("e".charCodeAt(0) + index)}`,
           ebs: {
             volume_size: Math.ceil(size / gibibyte),
             volume_type: "gp3",
             encrypted: "true",
+            ...given({ kms_key_id: props.kmsKeyId }),
             delete_on_termination: "true",
           },
         })),

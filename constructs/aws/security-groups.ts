@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
+import { given } from "../../talos/given.ts";
 import type { Addressable } from "../terraform/index.ts";
 import { AwsResource, type SecurityGroupRuleArguments } from "./bindings.ts";
 import { clusterTag } from "./policy.ts";
-import { type Peer, type PortRule, talosFromLoadBalancer } from "./ports.ts";
+import { everyNode, type Peer, type PortRule, talosFromLoadBalancer } from "./ports.ts";
 import { unreservedName } from "./unreserved-name.ts";
 
 export interface SecurityGroupsProps {
@@ -19,8 +20,22 @@ export interface SecurityGroupsProps {
 
 interface Port {
   readonly protocol: string;
-  readonly from: number;
-  readonly to: number;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+/** A rule of one's own for the security groups of machines. */
+export interface SecurityRuleProps {
+  /** What it is for. */
+  readonly description: string;
+  /** Machines that have the rule. @default all */
+  readonly machines?: "all" | "controlPlane" | "worker";
+  /** Protocol. @default tcp */
+  readonly protocol?: "tcp" | "udp" | "icmp" | "all";
+  /** Port or range such as `30000-32767`, for tcp and udp. @default - none */
+  readonly ports?: number | string | undefined;
+  /** Networks on the other side. */
+  readonly cidrs: readonly string[];
 }
 
 const anywhere = "0.0.0.0/0";
@@ -75,14 +90,29 @@ export class SecurityGroups extends Construct {
   }
 
   /** Lets other groups in to one port. */
-  allowPeers({ name, description, protocol, ports: [from, to], to: targets, from: sources }: PortRule): void {
+  allowPeers({ name, description, protocol, ports, to: targets, from: sources }: PortRule): void {
+    const port = portArguments({ protocol, from: ports?.[0], to: ports?.[1] });
     for (const target of targets)
       for (const source of sources)
         this.#rule("ingress", `${kebab(target)}-${name}-from-${kebab(source)}`, target, {
           description: `${description}, from ${words(source)}`,
-          ...portArguments({ protocol, from, to }),
+          ...port,
           referenced_security_group_id: this.ids[source],
         });
+  }
+
+  /** Adds rules of one's own. They are named by what they open, so that one more changes no other. */
+  addRules(way: "ingress" | "egress", rules: readonly SecurityRuleProps[]): void {
+    for (const { description, machines = "all", protocol = "tcp", ports, cidrs } of rules) {
+      const peers = machines === "all" ? everyNode : [machines];
+      const [from, to = from] = portsOf(protocol, ports);
+      for (const peer of peers)
+        for (const cidr of cidrs) {
+          const id = `${kebab(peer)}-own-${way}-${protocol}-${ports ?? ""}-${cidr}`.replaceAll(/[^a-z0-9]+/g, "-");
+          const port = portArguments({ protocol: protocol === "all" ? "-1" : protocol, from, to });
+          this.#rule(way, id, peer, { description, ...port, cidr_ipv4: cidr });
+        }
+    }
   }
 
   /** Machines may speak to their network and, outside, HTTPS and time; the load balancer to its targets alone. */
@@ -122,7 +152,13 @@ export class SecurityGroups extends Construct {
 type Ports = Pick<SecurityGroupRuleArguments, "ip_protocol" | "from_port" | "to_port">;
 
 function portArguments({ protocol, from, to }: Port): Ports {
-  return { ip_protocol: protocol, from_port: from, to_port: to };
+  return { ip_protocol: protocol, ...given({ from_port: from, to_port: to }) };
+}
+
+/** First and last port; of ICMP all types and codes. */
+function portsOf(protocol: string, ports: number | string | undefined): readonly number[] {
+  if (protocol === "icmp") return [-1];
+  return ports === undefined ? [] : String(ports).split("-").map(Number);
 }
 
 const kebab = (peer: Peer) => peer.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

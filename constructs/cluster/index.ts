@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 export type { BackupPkiProps, BackupProps } from "./day-two.ts";
-export type { Infrastructure, PoolRequest } from "./infrastructure.ts";
+export type { AddonRequest, Infrastructure, PoolRequest } from "./infrastructure.ts";
 export {
   Machine,
   type MachineReference,

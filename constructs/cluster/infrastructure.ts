@@ -5,6 +5,7 @@ import type { Platform, SchematicChoice } from "../../talos/image/index.ts";
 import type { MachineConfigSettings } from "../talosmith/bindings.ts";
 import type { Addressable, BindingMeta } from "../terraform/index.ts";
 import type { Machine, MachineReference, MachineRows, MachineSet } from "./machine.ts";
+import type { AddonProps } from "./setting-props.ts";
 
 /** A pool whose machines an infrastructure has to make. */
 export interface PoolRequest<Settings> {
@@ -30,6 +31,14 @@ export interface PoolRequest<Settings> {
   readonly bindingMeta: BindingMeta;
   /** Settings that this infrastructure has for a pool: processors, memory, instance type … */
   readonly settings: Settings;
+}
+
+/** What the add-ons of an infrastructure depend on. */
+export interface AddonRequest {
+  /** Kubernetes version without `v`. */
+  readonly kubernetesVersion: string;
+  /** Number of control planes. */
+  readonly controlPlanes: number;
 }
 
 /** What machines run on. It creates the machines of each pool; `TalosCluster` installs Talos and Kubernetes on them. */
@@ -60,6 +69,10 @@ export interface Infrastructure<Settings> {
   readonly configSource?: "api" | "user-data";
   /** Whether it refuses to delete machines, so that the cluster has to refuse it first. @default false */
   readonly deletionProtection?: boolean;
+  /** Whether its `addons` have a cloud controller manager, which initializes the nodes. @default false */
+  readonly cloudControllerManager?: boolean;
+  /** Helm releases that it needs in the cluster: after the pod network, before all others. @default - none */
+  addons?(cluster: AddonRequest): readonly AddonProps[];
   /** Disk that Talos is installed on. @default - Talos's default */
   readonly installDisk?: string;
 }

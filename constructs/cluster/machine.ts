@@ -44,6 +44,10 @@ export interface MachineSet {
   fingerprint?(at: MachineReference): string | undefined;
   /** A reference that changes when the machine has to be stopped, or replaced around its disk. @default - none */
   hardwareId?(at: MachineReference): string | undefined;
+  /** Bytes of the machines' disks, where they can grow and not shrink. @default - not known */
+  readonly diskSize?: number;
+  /** Id by which a cloud controller manager knows its node. @default - none */
+  providerId?(at: MachineReference): string | undefined;
   /** Values of its META partition by key. @default - none */
   meta?(at: MachineReference): { readonly [key: string]: string } | undefined;
   /** Config patches that its infrastructure needs. @default - none */

@@ -47,6 +47,11 @@ export interface ClusterSettingProps {
   readonly kubespan?: boolean | undefined;
   /** Talos cluster discovery. @default true */
   readonly discovery?: boolean | undefined;
+  /**
+   * Taint new nodes until a cloud controller manager has initialized them. `cloudControllerManager` on AWS sets it.
+   * @default false
+   */
+  readonly externalCloudProvider?: boolean | undefined;
   /** Whether control planes run ordinary pods. @default - only when there are no workers */
   readonly allowSchedulingOnControlPlanes?: boolean | undefined;
   /** Further names and addresses in the certificates of the Talos and Kubernetes APIs. @default - none */
@@ -105,10 +110,11 @@ export interface RolloutProps {
   readonly revertFailedUpgrades?: boolean | undefined;
   /**
    * When a deploy is done: `full` when all checks of `talosctl health` pass, `api` when etcd is healthy and the
-   * Kubernetes API answers, for clusters whose pod network is installed afterwards.
+   * Kubernetes API answers, for clusters whose pod network is installed afterwards, `talos` when Talos and etcd are
+   * healthy, for machines on which Kubernetes cannot run. `--no-kubernetes` sets `talos` for one run.
    * @default full
    */
-  readonly healthLevel?: "full" | "api" | undefined;
+  readonly healthLevel?: "full" | "api" | "talos" | undefined;
   /** Checks that must pass before a machine in use is changed; each has a `command` or a `url`. @default - none */
   readonly gates?:
     | readonly (

@@ -25,7 +25,8 @@ import {
   TalosmithResource,
 } from "../talosmith/bindings.ts";
 import type { BindingMeta } from "../terraform/index.ts";
-import { addonArguments, type BackupProps, backupArguments } from "./day-two.ts";
+import { ClusterAddons } from "./cluster-addons.ts";
+import { type BackupProps, backupArguments } from "./day-two.ts";
 import type { Infrastructure } from "./infrastructure.ts";
 import type { Machine, MachineReference, MachineSet } from "./machine.ts";
 import { type Move, movesOf } from "./moves.ts";
@@ -95,10 +96,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   #sharedMembers: TalosmithResource<"talosmith_member"> | undefined;
   readonly #members = new Map<Pool<Settings>, TalosmithResource<"talosmith_member">>();
   readonly #provider: TalosmithProvider;
-  readonly #addons = new Map<
-    string,
-    { readonly cni: boolean; readonly resource: TalosmithResource<"talosmith_addon"> }
-  >();
+  readonly #addons: ClusterAddons;
 
   constructor(scope: Construct, id: string, props: TalosClusterProps<Settings>) {
     super(scope, id);
@@ -133,7 +131,21 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     }
     const args = () => this.#clusterArguments();
     this.resource = new TalosmithResource(this.#scope, "cluster", "talosmith_cluster", args, this.bindingMeta);
+    this.#addons = new ClusterAddons(this, (id, addon, others) => {
+      const meta = { ...this.bindingMeta, dependsOn: [this.resource, ...others] };
+      return new TalosmithResource(
+        this.#scope,
+        id,
+        "talosmith_addon",
+        { endpoints: this.talosEndpoints, ...addon },
+        meta,
+      );
+    });
     if (this.controlPlane === undefined) return;
+    const { kubernetesVersion } = this;
+    const { size: controlPlanes } = this.controlPlane;
+    for (const addon of props.infrastructure.addons?.({ kubernetesVersion, controlPlanes }) ?? [])
+      this.#addons.add(addon, "infrastructure");
     const folder = props.outputFolder ?? `generated/${props.name}`;
     const files = new TalosmithResource(
       this.#scope,
@@ -169,35 +181,21 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     return this.#provider.alias === undefined ? {} : { provider: this.#provider };
   }
 
-  /** Adds a Helm release, installed after the pod network and the add-ons that it names in `after`. */
+  /**
+   * Adds a Helm release, installed after the pod network, the add-ons of the infrastructure and those that it names in
+   * `after`.
+   */
   addAddon(props: AddonProps): void {
-    const { name, cni = false, after = [], values } = props;
-    const place = `add-on ${name}`;
-    this.#requireControlPlane(place);
-    // YAML text has no schema; Helm reads it.
-    const written = typeof values === "string" ? {} : values;
-    checkSection(this, "addons", { ...props, values: written }, place);
-    if (this.#addons.has(name))
-      refuse(this, `${place}: found a second one; expected a name of its own for each add-on`);
-    const unknown = after.filter((other) => !this.#addons.has(other));
-    if (unknown.length > 0)
-      refuse(this, `${place}: after is ${unknown.join(", ")}; expected add-ons that were added before it`);
-    const others = [...this.#addons].filter(([other, { cni: first }]) => (first && !cni) || after.includes(other));
-    const resource = new TalosmithResource(
-      this.#scope,
-      `addon-${name}`,
-      "talosmith_addon",
-      { endpoints: this.talosEndpoints, ...addonArguments(props) },
-      { ...this.bindingMeta, dependsOn: [this.resource, ...others.map(([, other]) => other.resource)] },
-    );
-    if (cni) for (const other of this.#addons.values()) if (!other.cni) other.resource.dependOn(resource);
-    this.#addons.set(name, { cni, resource });
+    this.#requireControlPlane(`add-on ${props.name}`);
+    this.#addons.add(props, props.cni ? "podNetwork" : "other");
   }
 
   /** Takes a backup of etcd once the cluster is up, and after every upgrade. */
   addBackup(props: BackupProps): void {
     this.#requireControlPlane("backup");
     checkSection(this, "backup", props, "backup");
+    if (props.directory === undefined && props.s3 === undefined)
+      refuse(this, "backup: expected one of directory and s3");
     if (this.#scope.node.tryFindChild("backup") !== undefined)
       refuse(this, "backup: found a second one; expected one for each cluster");
     new TalosmithResource(
@@ -348,6 +346,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       workers: this.#pools.filter(({ role }) => role === "worker").reduce((sum, pool) => sum + pool.size, 0),
       certSans: infrastructure.certSans,
       installDisk: infrastructure.installDisk,
+      cloudControllerManager: infrastructure.cloudControllerManager,
     });
   }
 
@@ -393,10 +392,11 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       address: set.address(at),
       fingerprint: set.fingerprint?.(at),
       memberId: this.#members.get(pool)?.instance(at.key, "id"),
-      // Of workers any number may be away; of control planes one at a time.
-      hardwareId: pool.role === "controlplane" ? set.hardwareId?.(at) : undefined,
+      hardwareId: set.hardwareId?.(at),
+      diskSize: set.diskSize,
       patches: this.#patchesFor(pool, at),
       patchFiles: this.#patchFiles().patch_files,
+      providerId: set.providerId?.(at),
       meta: set.meta?.(at),
     });
   }

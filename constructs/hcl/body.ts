@@ -18,11 +18,12 @@ function printBody(body: JsonObject, blocks: BlockPaths, indent: string, path: s
   const entries = Object.entries(body).filter(([name]) => name !== "//");
   const nested = entries.filter(([name]) => blocks.has(at(name)));
   const dynamic = entries.filter(([name]) => name === "dynamic");
+  const provisioners = entries.filter(([name]) => name === "provisioner");
   const references = entries.filter(([name, value]) => isReference(name, value));
   // As in HashiCorp's style: how many of it first, and apart.
   const [many, others] = [entries.filter(isMany), entries.filter((entry) => !isMany(entry))];
   const attributes = others
-    .filter((entry) => ![...nested, ...references, ...dynamic].includes(entry))
+    .filter((entry) => ![...nested, ...references, ...dynamic, ...provisioners].includes(entry))
     .sort((left, right) => weight(left, indent) - weight(right, indent));
   const parts = [
     ...many.map((entry) => printAssignments([entry], indent, (name) => name)),
@@ -31,6 +32,7 @@ function printBody(body: JsonObject, blocks: BlockPaths, indent: string, path: s
       bodies(value).map((inner) => printBlock(name, inner, blocks, indent, at(name))),
     ),
     ...dynamic.flatMap(([, byName]) => printDynamic(byName, blocks, indent, at)),
+    ...provisioners.flatMap(([, list]) => bodies(list).flatMap((byType) => printProvisioners(byType, indent))),
     ...(references.length === 0
       ? []
       : [
@@ -51,6 +53,12 @@ function printDynamic(value: Json, paths: BlockPaths, indent: string, at: (name:
       printBlock(`dynamic "${name}"`, body, new Set([...content, `${at(name)}.content`]), indent, at(name)),
     );
   });
+}
+
+function printProvisioners(byType: JsonObject, indent: string): readonly string[] {
+  return Object.entries(byType).flatMap(([type, value]) =>
+    bodies(value).map((body) => printBlock(`provisioner "${type}"`, body, new Set(), indent)),
+  );
 }
 
 const isMany = ([name]: readonly [string, Json]) => name === "for_each";

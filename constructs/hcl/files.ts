@@ -48,7 +48,10 @@ export function printStack(stack: JsonObject, options: HclOptions): ReadonlyMap<
   add("versions.tf", printTerraform(json));
   for (const [name, bodies] of entriesOf(json.provider))
     for (const body of Array.isArray(bodies) ? bodies : [bodies])
-      add("versions.tf", printBlock(`provider "${name}"`, body as JsonObject, new Set(["default_tags"])));
+      add(
+        "versions.tf",
+        printBlock(`provider "${name}"`, body as JsonObject, new Set(["assume_role", "default_tags"])),
+      );
   const told = new Set<string>();
   for (const keyword of ["data", "resource"] as const)
     for (const { type, id, body } of resourcesOf(json[keyword])) {
@@ -85,7 +88,7 @@ function printMove({ from, to }: JsonObject, comment: string): string {
   return `${comment}moved {\n  from = ${from}\n  to   = ${to}\n}`;
 }
 
-const lifecycle: BlockPaths = new Set(["lifecycle", "lifecycle.precondition"]);
+const lifecycle: BlockPaths = new Set(["lifecycle", "lifecycle.precondition", "lifecycle.postcondition"]);
 
 function printResource(keyword: string, type: string, id: string, body: JsonObject): string {
   const text = printBlock(`${keyword} "${type}" "${id}"`, body, new Set([...lifecycle, ...blocksOf(type)]));

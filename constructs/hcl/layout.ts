@@ -14,11 +14,12 @@ const types: Readonly<Record<string, TypeLayout>> = {
   libvirt_domain: {
     file: "main.tf",
     comment: "Virtual machines. They are replaced rather than updated; disks stay.",
-    lifecycle: "The provider changes a running domain by stopping it, and then fails.",
+    lifecycle: "The provider changes a running domain by stopping it, and then fails: it is replaced.",
   },
   aws_instance: {
     file: "main.tf",
-    lifecycle: "A newer image or config reaches a running machine over the Talos API, never by a new machine.",
+    lifecycle:
+      "A newer image or config reaches a running machine over the Talos API, never by a new machine. A machine stays in its zone.",
     comment: "Machines. A newer image or config reaches them over the Talos API.",
     blocks: ["root_block_device", "metadata_options"],
   },
@@ -29,6 +30,7 @@ const types: Readonly<Record<string, TypeLayout>> = {
       "iam_instance_profile",
       "monitoring",
       "metadata_options",
+      "private_dns_name_options",
       "block_device_mappings",
       "block_device_mappings.ebs",
       "tag_specifications",
@@ -73,7 +75,8 @@ const types: Readonly<Record<string, TypeLayout>> = {
   },
   terraform_data: {
     file: "main.tf",
-    comment: "What changes with the hardware of a machine. Of several control planes at once, the cluster refuses it.",
+    comment:
+      "What changes with the hardware of a machine. For more machines at once than rollout allows, the cluster refuses it.",
   },
   talosmith_simulated_machine: {
     file: "main.tf",
@@ -127,6 +130,7 @@ const types: Readonly<Record<string, TypeLayout>> = {
   aws_internet_gateway: { file: "network.tf" },
   aws_subnet: { file: "network.tf" },
   aws_eip: { file: "network.tf" },
+  aws_vpc_endpoint: { file: "network.tf", comment: "The way to S3, which costs nothing." },
   aws_nat_gateway: { file: "network.tf" },
   aws_route_table: { file: "network.tf" },
   aws_route: { file: "network.tf" },
@@ -138,7 +142,7 @@ const types: Readonly<Record<string, TypeLayout>> = {
   aws_lb_target_group: { file: "network.tf", blocks: ["health_check"] },
   aws_lb_target_group_attachment: { file: "network.tf" },
   aws_lb_listener: { file: "network.tf", blocks: ["default_action"] },
-  aws_route53_zone: { file: "network.tf" },
+  aws_route53_zone: { file: "network.tf", blocks: ["vpc"] },
   aws_route53_record: { file: "network.tf", blocks: ["alias"] },
   aws_flow_log: { file: "network.tf" },
   aws_cloudwatch_log_group: { file: "network.tf" },
@@ -146,6 +150,7 @@ const types: Readonly<Record<string, TypeLayout>> = {
   aws_partition: { file: "iam.tf" },
   aws_iam_role: { file: "iam.tf" },
   aws_iam_role_policy: { file: "iam.tf" },
+  aws_iam_role_policy_attachment: { file: "iam.tf" },
   aws_iam_instance_profile: { file: "iam.tf" },
   terraform_remote_state: { file: "talos.tf", comment: "The control plane that these workers join." },
   talosmith_machine_config: {
@@ -175,7 +180,7 @@ const apart: readonly (TypeLayout & { readonly type: string; readonly id: RegExp
     id: /_disk$/,
     file: "storage.tf",
     comment: "Disks are copy-on-write clones of the image.",
-    lifecycle: "A volume cannot be resized in place.",
+    lifecycle: "The provider cannot resize a volume; disk_size in main.tf does.",
   },
   {
     type: "libvirt_volume",
@@ -198,6 +203,18 @@ const apart: readonly (TypeLayout & { readonly type: string; readonly id: RegExp
     file: "image.tf",
     comment: "What each disk began with.",
     lifecycle: "Kept for as long as the disk is.",
+  },
+  {
+    type: "terraform_data",
+    id: /_architecture$/,
+    file: "image.tf",
+    comment: "Another processor needs another image and another disk.",
+  },
+  {
+    type: "terraform_data",
+    id: /_disk_size$/,
+    file: "main.tf",
+    comment: "Enlarges existing disks while their virtual machines are off. Needs virsh where Terraform runs.",
   },
   {
     type: "terraform_data",

@@ -48,6 +48,12 @@ interface ControllerArguments {
   readonly model: "virtio-scsi";
 }
 
+/** Without a source, libvirt makes a pseudo-terminal: what `virsh console` connects to. */
+interface SerialArguments {
+  readonly target: { readonly port: number };
+  readonly log?: { readonly file: string; readonly append: "on" };
+}
+
 export interface InterfaceArguments {
   readonly model: { readonly type: "virtio" };
   readonly mac: { readonly address: string };
@@ -80,6 +86,7 @@ export interface DomainArguments {
     readonly controllers?: readonly ControllerArguments[];
     readonly disks: readonly DiskArguments[];
     readonly interfaces: readonly InterfaceArguments[];
+    readonly serials: readonly SerialArguments[];
   };
 }
 

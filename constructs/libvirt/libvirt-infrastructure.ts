@@ -102,6 +102,8 @@ export interface LibvirtInfrastructureProps {
     | undefined;
   /** Start the machines with the host. @default true */
   readonly autostart?: boolean;
+  /** Folder on the host where libvirt keeps what each machine writes to its serial console. @default - none is kept */
+  readonly consoleLogFolder?: string | undefined;
   /** Network of the machines. @default - the bridge br0 with 10.0.0.0/24 */
   readonly network?: LibvirtNetworkProps;
   /** How machines get their first config: over the Talos API, or from their seed. @default api */
@@ -159,7 +161,7 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
       ["the VIP", this.vip],
     ] as const)
       if (address !== undefined) this.#claim(address, owner);
-    new LibvirtProvider(this, "libvirt", { uri: props.uri ?? "qemu:///system" });
+    new LibvirtProvider(this, "libvirt", { uri: this.#uri });
     this.#storagePool = this.#createStoragePool(props.storagePool ?? "default");
     this.#source = this.#createNetwork();
   }
@@ -187,12 +189,18 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
       architecture,
       firmware: this.#firmwareFor(architecture),
       autostart: this.#props.autostart ?? true,
+      consoleLogFolder: this.#props.consoleLogFolder,
+      uri: this.#uri,
       vip: role === "controlplane" ? this.#network.vip : undefined,
     });
   }
 
   settings(): object {
     return this.#props;
+  }
+
+  get #uri(): string {
+    return this.#props.uri ?? "qemu:///system";
   }
 
   endpoint(controlPlanes: readonly Machine[]): string {

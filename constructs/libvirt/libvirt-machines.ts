@@ -7,7 +7,7 @@ import { given } from "../../talos/given.ts";
 import type { Architecture } from "../../talos/image/index.ts";
 import type { MachineReference, MachineRequest, MachineRows, MachineSet, MachineValue } from "../cluster/index.ts";
 import { type MachineConfigSettings, TalosmithResource } from "../talosmith/bindings.ts";
-import { type BindingMeta, projectPath, ReplacementTrigger } from "../terraform/index.ts";
+import { type BindingMeta, expression, projectPath, ReplacementTrigger } from "../terraform/index.ts";
 import { type DomainArguments, type InterfaceArguments, LibvirtResource } from "./bindings.ts";
 import type { StartImages } from "./start-images.ts";
 
@@ -41,6 +41,10 @@ export interface LibvirtMachinesProps {
   readonly architecture: Architecture;
   readonly firmware: Firmware;
   readonly autostart: boolean;
+  /** Folder on the host for what machines write to their serial consoles. @default - none is kept */
+  readonly consoleLogFolder: string | undefined;
+  /** The KVM host, as libvirt names it. */
+  readonly uri: string;
   /** Address that these machines share. @default - none */
   readonly vip: string | undefined;
 }
@@ -90,23 +94,16 @@ export function createLibvirtMachines(scope: Construct, props: LibvirtMachinesPr
       ),
   );
   const domain = domainArguments(rows.each, mac(rows.each), props, disk, iso, extra);
-  // The provider updates a running domain by stopping it and then fails: replacing it is clean and keeps the disks.
-  const { vcpu, memory, type, autostart, os } = domain;
-  const hardware = new ReplacementTrigger(
-    scope,
-    "hardware",
-    {
-      ...{ vcpu, memory, type, autostart, seed: seed(rows.each), mac: mac(rows.each), disk: props.disk },
-      extra_disks: props.extraDisks.map(({ size, storagePool }) => `${storagePool}:${size}`),
-      loader: os.loader ?? "bios",
-      architecture: props.architecture === "amd64" ? undefined : props.architecture,
-      network: Object.values(props.source).map((source) => Object.values(source).join())[0] ?? "",
-    },
-    { forEach: rows.forEach },
-  );
+  const growth = growDisks(scope, props, disk);
+  const hardware = createHardware(scope, props, seed(rows.each), mac(rows.each));
   const resource = new LibvirtResource(scope, "Resource", "libvirt_domain", domain, {
     forEach: rows.forEach,
-    lifecycle: { replaceTriggeredBy: [`${hardware.terraformAddress}[each.key]`] },
+    lifecycle: {
+      // A domain from before there was a console, or with another log, gets it when it is replaced for another reason.
+      ignoreChanges: ["devices.serials"],
+      // A disk grows after the domain that uses it was destroyed, and before the new one is created.
+      replaceTriggeredBy: [hardware, growth].map(({ terraformAddress }) => `${terraformAddress}[each.key]`),
+    },
   });
   const vipPatch =
     vip === undefined ? undefined : rows.shared("vip_patch", (machine) => sharedAddress(place(machine).mac, vip));
@@ -116,19 +113,41 @@ export function createLibvirtMachines(scope: Construct, props: LibvirtMachinesPr
     // The disk, not the domain: a machine that gets more memory is still a member.
     identity: ({ key }) => disk.instance(key, "id"),
     hardwareId: ({ key }) => hardware.instance(key, "id"),
+    diskSize: props.disk,
     patches: (at) => (vipPatch === undefined ? [] : [vipPatch(at)]),
   };
 }
 
+/** The provider updates a running domain by stopping it and then fails: replacing it is clean and keeps the disks. */
+function createHardware(scope: Construct, props: LibvirtMachinesProps, seed: string, mac: string): ReplacementTrigger {
+  const { cpu: vcpu, domainType: type, autostart, disk, firmware } = props;
+  return new ReplacementTrigger(
+    scope,
+    "hardware",
+    {
+      ...{ vcpu, memory: inMebibytes(props.memory), type, autostart, seed, mac, disk },
+      extra_disks: props.extraDisks.map(({ size, storagePool }) => `${storagePool}:${size}`),
+      loader: firmware === "bios" ? firmware : firmware.loader,
+      architecture: props.architecture === "amd64" ? undefined : props.architecture,
+      network: Object.values(props.source).map((source) => Object.values(source).join())[0] ?? "",
+    },
+    { forEach: props.rows.forEach },
+  );
+}
+
+const inMebibytes = (bytes: number) => Math.ceil(bytes / mebibyte);
+
+function sizeOf({ disk, architecture }: LibvirtMachinesProps): string {
+  return `${formatSize(disk)}${architecture === "amd64" ? "" : `-${architecture}`}`;
+}
+
 function createDisks(scope: Construct, props: LibvirtMachinesProps): Volume {
-  const { rows, architecture } = props;
-  // Another processor cannot run what is on the disk.
-  const size = `${formatSize(props.disk)}${architecture === "amd64" ? "" : `-${architecture}`}`;
-  const trigger = new ReplacementTrigger(scope, "disk-size", architecture === "amd64" ? props.disk : size, {
-    forEach: rows.forEach,
-  });
+  const { rows } = props;
+  // Another processor cannot run what is on the disk. Not part of `hardware`: images are shared by pools, so that a plan
+  // with -target for a machine of one pool would stop machines of the others.
+  const trigger = new ReplacementTrigger(scope, "architecture", props.architecture, { forEach: rows.forEach });
   const replaceTriggeredBy = [`${trigger.terraformAddress}[each.key]`];
-  const image = props.images.forDisks(scope, rows, size, replaceTriggeredBy);
+  const image = props.images.forDisks(scope, rows, sizeOf(props), replaceTriggeredBy);
   return new LibvirtResource(
     scope,
     "disk",
@@ -140,9 +159,37 @@ function createDisks(scope: Construct, props: LibvirtMachinesProps): Volume {
       target: { format: { type: "qcow2" } },
       backing_store: { path: image.path, format: { type: image.format } },
     },
-    // A volume cannot be resized in place.
-    { forEach: rows.forEach, lifecycle: { replaceTriggeredBy } },
+    // The provider refuses to change a volume; its size is changed by what growDisks makes.
+    { forEach: rows.forEach, lifecycle: { ignoreChanges: ["capacity"], replaceTriggeredBy } },
   );
+}
+
+/** Fails with libvirt's own words, once the domain is off: a volume in use can't be resized this way. */
+const resizeCommand = 'virsh -c "$URI" vol-resize --pool "$POOL" "$VOLUME" "$CAPACITY"';
+
+/**
+ * Enlarges existing disks. The provider reports the capacity that a volume was created with, so that virsh is needed for
+ * growth alone. Talos takes the room when it boots.
+ */
+function growDisks(scope: Construct, props: LibvirtMachinesProps, disk: Volume): ReplacementTrigger {
+  const { rows, disk: size, uri, architecture } = props;
+  const { key } = rows.each;
+  const capacity = `${disk.terraformAddress}[${key}].capacity`;
+  return new ReplacementTrigger(scope, "disk-size", architecture === "amd64" ? size : sizeOf(props), {
+    forEach: rows.forEach,
+    provisioners: [
+      {
+        type: "local-exec",
+        command: expression(`${capacity} < ${size} ? ${JSON.stringify(resizeCommand)} : "true"`),
+        environment: {
+          URI: uri,
+          POOL: disk.instance(key, "pool"),
+          VOLUME: disk.instance(key, "name"),
+          CAPACITY: `${size}`,
+        },
+      },
+    ],
+  });
 }
 
 function createSeeds(
@@ -221,7 +268,7 @@ function domainArguments(
     name,
     type: props.domainType,
     vcpu: props.cpu,
-    memory: Math.ceil(props.memory / mebibyte),
+    memory: inMebibytes(props.memory),
     memory_unit: "MiB",
     running: true,
     autostart: props.autostart,
@@ -249,8 +296,14 @@ function domainArguments(
         },
       ],
       interfaces: [{ model: { type: "virtio" }, mac: { address: mac }, source: props.source }],
+      serials: [{ target: { port: 0 }, ...given({ log: consoleLog(props.consoleLogFolder, name) }) }],
     },
   };
+}
+
+/** QEMU's own log is <name>.log, in a folder that people would take for this one. */
+function consoleLog(folder: string | undefined, name: string) {
+  return folder === undefined ? undefined : ({ file: `${folder}/${name}-console.log`, append: "on" } as const);
 }
 
 /** The control planes elect who answers for the shared address; the link is found by its MAC. */

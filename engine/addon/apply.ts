@@ -19,7 +19,7 @@ export interface AddonOptions {
   readonly signal?: AbortSignal;
 }
 
-export type AddonState = "as wished" | "to install" | "to change" | "to mend";
+export type AddonState = "up to date" | "to install" | "to change" | "to repair";
 
 const label = "talosmith-hash";
 const usualTimeout = 10 * 60_000;
@@ -32,9 +32,9 @@ export async function addonState(
   const releases = releasesOf(options);
   const release = await releases.find(addon);
   if (release === undefined || release.status === "uninstalled") return { state: "to install", release: undefined };
-  if (release.status !== "deployed") return { state: "to mend", release };
+  if (release.status !== "deployed") return { state: "to repair", release };
   const same = await releaseWithHash(addon, addonHash(addon), options);
-  return { state: same?.revision === release.revision ? "as wished" : "to change", release };
+  return { state: same?.revision === release.revision ? "up to date" : "to change", release };
 }
 
 /** The release when its present revision was made from a wish with this hash. */
@@ -61,7 +61,7 @@ async function applyAlone(
   releases: Releases,
 ): Promise<{ readonly changed: boolean; readonly release: Release }> {
   const { state, release } = await addonState(addon, options);
-  if (state === "as wished" && release !== undefined) return { changed: false, release };
+  if (state === "up to date" && release !== undefined) return { changed: false, release };
   if (release !== undefined) await mend(release, releases);
   const seconds = Math.ceil((addon.timeout ?? usualTimeout) / 1000);
   const flags = [

@@ -28,7 +28,7 @@ export const flag = (name: string, value: string | undefined): readonly string[]
 
 /** Helm on the PATH, or where TALOSMITH_HELM says. Throws with the way to get it, before anything was changed. */
 export function findHelm(env: Environment): Helm {
-  const program = programPath(env.TALOSMITH_HELM || "helm", env.PATH);
+  const program = helmPath(env);
   if (program === undefined) {
     throw new TalosError("failed-precondition", "add-ons need helm, which is not on the PATH", {
       hint: "Install Helm 3 (https://helm.sh/docs/intro/install), then run this again. Nothing was changed.",
@@ -36,6 +36,10 @@ export function findHelm(env: Environment): Helm {
   }
   return { run: (args, options = {}) => runHelm(program, args, env, options) };
 }
+
+export const hasHelm = (env: Environment): boolean => helmPath(env) !== undefined;
+
+const helmPath = (env: Environment) => programPath(env.TALOSMITH_HELM || "helm", env.PATH);
 
 function runHelm(
   program: string,

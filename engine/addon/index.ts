@@ -11,5 +11,5 @@ export {
   rollbackAddon,
   surplusAddons,
 } from "./apply.ts";
-export { findHelm, type Helm } from "./helm.ts";
+export { findHelm, type Helm, hasHelm } from "./helm.ts";
 export type { Release } from "./release.ts";

@@ -97,6 +97,27 @@ export async function reboot(step: Step, context: StepContext): Promise<void> {
   });
 }
 
+/** One that does not answer is off, or will not be stopped by a request either. */
+export async function shutDown(step: Step, context: StepContext): Promise<void> {
+  const target = context.target(step.machine);
+  let accepted = false;
+  await context.until(step, async () => {
+    const state = await context.inspect(step.machine);
+    if (state.kind !== "configured") return undefined;
+    if (accepted) return "shutting down";
+    const obstacle = await outageObstacle(step.machine, context);
+    if (obstacle !== undefined) return obstacle;
+    const refused = await attempt(() => context.machines.shutdown(target, context.signal));
+    accepted = refused === undefined;
+    return refused ?? "shutting down";
+  });
+}
+
+/** A node may count as ready for a while after its machine went away, so the machine itself is asked. */
+export async function awaitBoot(step: Step, context: StepContext): Promise<void> {
+  await untilConfigured(step, context, async (state) => (state.stage === "running" ? undefined : describe(state, "")));
+}
+
 /** Writes what differs, key by key, and looks again. */
 export async function writeMeta(step: Step, context: StepContext): Promise<void> {
   const machine = context.desiredMachine(step.machine);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Step, StepOf } from "../step.ts";
-import { applyConfig, installConfig, reboot, writeMeta } from "./change.ts";
+import { applyConfig, awaitBoot, installConfig, reboot, shutDown, writeMeta } from "./change.ts";
 import { cordon, drain, uncordon } from "./drain.ts";
 import { gate, pause } from "./gate.ts";
 import { bootstrapEtcd, joinEtcd, joinKubernetes, restoreEtcd, wipeEtcd } from "./join.ts";
@@ -28,6 +28,8 @@ const executors: Executors = {
   cordon,
   uncordon,
   reboot,
+  "shut-down": shutDown,
+  "await-boot": awaitBoot,
   reset,
   "delete-node": deleteNode,
   "wipe-etcd": wipeEtcd,

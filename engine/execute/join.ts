@@ -5,7 +5,7 @@ import type { ConfiguredMachine, KubernetesNode, MachineState } from "../observe
 import { bootstrapObstacle } from "../plan/first-contact.ts";
 import { inService } from "../plan/machine-work.ts";
 import { etcdView, survivesOutage } from "../plan/quorum.ts";
-import { unavailableLimit } from "../policy.ts";
+import { unavailableLimit, usesKubernetes } from "../policy.ts";
 import { readSnapshot } from "../snapshot-file.ts";
 import { reboots, type Step, type StepOf } from "../step.ts";
 import type { StepContext } from "./step-context.ts";
@@ -155,7 +155,7 @@ export async function outageObstacle(machine: string, context: StepContext): Pro
 /** A worker that is unavailable already takes nothing more away. */
 async function workerObstacle(machine: string, context: StepContext): Promise<string | undefined> {
   const { desired, policy, workers } = context;
-  if (!policy.kubernetes) return undefined;
+  if (!usesKubernetes(policy)) return undefined;
   const isAway = (node: KubernetesNode) => (desired.nodesBecomeReady && !node.ready) || node.cordonedByUs;
   // Asked for alone first: each check of a machine that is shutting down would otherwise list all the others.
   const own = await context.observeNode(machine);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setMaxListeners } from "node:events";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { oneLine } from "../../talos/plain-text.ts";
 import type { DesiredCluster, DesiredMachine } from "../desired.ts";
 import type { ClusterEvent, EventListener } from "../events.ts";
@@ -153,11 +154,16 @@ export class StepContext {
   }
 
   /** Waits for a condition of the run between two steps. */
-  waitFor(what: string, timeout: number, check: () => Promise<string | undefined>): Promise<void> {
+  waitFor(
+    what: string,
+    timeout: number,
+    check: () => Promise<string | undefined>,
+    explain?: WaitOptions["explain"],
+  ): Promise<void> {
     const { timing, signal, silence } = this;
     const onWaiting = (reason: string, waited: number) =>
       this.emit({ type: "waiting", message: withElapsed(reason, waited) });
-    return waitUntil(check, { timing, signal, timeout, what, silence, onWaiting });
+    return waitUntil(check, { timing, signal, timeout, what, silence, onWaiting, ...given({ explain }) });
   }
 
   /** Ends the waiting of all steps: something has failed, and the user should hear of it now. */
@@ -197,6 +203,13 @@ export class StepContext {
       ({ cluster, step: id, event }) =>
         cluster === this.desired.caFingerprint && id === step.id && event === "finished",
     );
+  }
+
+  /** Machines that a run which shares this journal has configured. */
+  async configuredBefore(): Promise<ReadonlySet<string>> {
+    const entries = (await this.#journal?.entries()) ?? [];
+    const own = entries.filter(({ cluster, event }) => cluster === this.desired.caFingerprint && event === "finished");
+    return new Set(own.flatMap(({ step }) => /^apply-config\/(.*)$/.exec(step)?.[1] ?? []));
   }
 
   /** What the step, or the run between two steps, waits for now. */

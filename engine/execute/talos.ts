@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
 import { type ConfiguredMachine, runsOtherSchematic } from "../observed.ts";
+import { usesKubernetes } from "../policy.ts";
 import type { StepOf } from "../step.ts";
 import { describe, etcdReason, kubernetesReason, outageObstacle, untilConfigured } from "./join.ts";
 import type { StepContext } from "./step-context.ts";
@@ -58,7 +59,7 @@ function isUpgraded(state: ConfiguredMachine, { to, image }: UpgradeStep): boole
 
 async function unhealthyReason({ machine }: UpgradeStep, context: StepContext): Promise<string | undefined> {
   const etcd = context.target(machine).role === "worker" ? undefined : await etcdReason(machine, context);
-  if (etcd !== undefined || !context.policy.kubernetes) return etcd;
+  if (etcd !== undefined || !usesKubernetes(context.policy)) return etcd;
   return kubernetesReason(machine, context);
 }
 
@@ -96,6 +97,6 @@ async function revert(step: UpgradeStep, context: StepContext, cause: TalosError
 
 /** It runs as before, so pods may run on it again. */
 async function returnToService(step: UpgradeStep, context: StepContext): Promise<void> {
-  if (!context.policy.kubernetes) return;
+  if (!usesKubernetes(context.policy)) return;
   await context.untilDone(step, () => context.machines.kubernetes.uncordon(step.machine, context.signal));
 }

@@ -7,8 +7,8 @@ import type { StepContext } from "../execute/step-context.ts";
 import { waitUntil, withElapsed } from "../execute/wait.ts";
 import type { MachineHealth } from "../machines.ts";
 import type { ObservedCluster } from "../observed.ts";
-import { defaultPolicy, type Policy } from "../policy.ts";
-import { type HealthView, healthChecks, type Verdict } from "./health-checks.ts";
+import { defaultPolicy, type Policy, usesKubernetes } from "../policy.ts";
+import { type HealthCheck, type HealthView, healthChecks, type Verdict } from "./health-checks.ts";
 
 /** What came of one health check, in the order in which they are made. */
 export interface CheckResult {
@@ -28,8 +28,8 @@ export interface HealthReport {
 }
 
 export interface HealthOptions extends ClusterAccess {
-  /** Of a policy no more than this counts here: when a deploy is done (`healthLevel`) is another question. */
-  readonly policy: Pick<Policy, "kubernetes">;
+  /** What counts here is only whether Kubernetes can run: that a deploy is done before all is healthy is another question. */
+  readonly policy: Pick<Policy, "healthLevel">;
   readonly onCheck?: (result: CheckResult) => void;
   /** False: look once and do not wait. @default true */
   readonly wait?: boolean;
@@ -37,7 +37,7 @@ export interface HealthOptions extends ClusterAccess {
 
 /** Runs the checks of `talosctl health`, waiting for each; after the timeout the first one that is not met is named. */
 export function checkHealth(options: HealthOptions): Promise<HealthReport> {
-  const policy = { ...defaultPolicy, kubernetes: options.policy.kubernetes };
+  const policy: Policy = { ...defaultPolicy, healthLevel: usesKubernetes(options.policy) ? "full" : "talos" };
   return withContext({ ...options, policy }, (context) => checkHealthIn(context, options));
 }
 
@@ -54,8 +54,9 @@ export async function checkHealthIn(
   const tell = (result: CheckResult) => onCheck?.(named(result));
   // One look serves all checks that it satisfies; only what is missing is looked at again.
   let view = viewOf(context);
-  for (const { name, run, kubernetes, level } of healthChecks) {
-    if ((kubernetes && !context.policy.kubernetes) || (context.policy.healthLevel === "api" && level !== "api")) {
+  for (const check of healthChecks) {
+    const { name, run } = check;
+    if (isLeftOut(check, context.policy)) {
       checks.push({ name, state: "skipped" });
       tell({ name, state: "skipped" });
       continue;
@@ -76,6 +77,10 @@ export async function checkHealthIn(
     if (wait && last.state === "failed") break;
   }
   return { healthy: checks.every(({ state }) => state !== "failed"), checks };
+}
+
+function isLeftOut({ kubernetes, level }: HealthCheck, { healthLevel }: Policy): boolean {
+  return healthLevel === "talos" ? kubernetes === true : healthLevel === "api" && level !== "api";
 }
 
 /** After all waiting: what is wrong still is so by a person. */

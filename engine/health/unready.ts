@@ -5,7 +5,7 @@ import type { KubernetesNode, MachineState, ObservedCluster, ObservedComponent }
 import { componentVersions } from "../plan/component-images.ts";
 import { inEtcd } from "../plan/machine-work.ts";
 import { configured, nodeOf } from "../plan/quorum.ts";
-import type { Policy } from "../policy.ts";
+import { type Policy, usesKubernetes } from "../policy.ts";
 import { type KubernetesComponent, staticPodComponents } from "../step.ts";
 
 type Wanted = Pick<DesiredCluster, "machines" | "nodesBecomeReady">;
@@ -23,7 +23,7 @@ export interface Unready {
 export function unreadyParts(
   desired: Wanted,
   observed: ObservedCluster,
-  policy: Pick<Policy, "kubernetes" | "healthLevel">,
+  policy: Pick<Policy, "healthLevel">,
 ): readonly Unready[] {
   const seen = desired.machines.filter(({ name }) => configured(observed.machines.get(name)) !== undefined);
   const planes = seen.filter(({ role }) => role === "controlplane");
@@ -31,7 +31,7 @@ export function unreadyParts(
     ...seen.flatMap(({ name }) => named("machine", name, machineFaults(observed.machines.get(name)?.state))),
     ...planes.filter((machine) => !inEtcd(machine, observed)).flatMap(({ name }) => named("etcd", name, [etcdFault])),
   ];
-  if (!policy.kubernetes) return below;
+  if (!usesKubernetes(policy)) return below;
   const { kubernetes } = observed;
   if (kubernetes.kind === "unreachable")
     return [...below, { part: "kubernetes", message: `the Kubernetes API does not answer: ${kubernetes.reason}` }];

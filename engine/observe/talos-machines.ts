@@ -151,6 +151,9 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
     async reboot(machine, signal) {
       await clientOf(machine).reboot(call(signal));
     },
+    async shutdown(machine, signal) {
+      await clientOf(machine).shutdown(call(signal));
+    },
     async clockOffset(machine, signal) {
       const before = issuing.clock.now().getTime();
       const theirs = await clientOf(machine).time(call(signal)).catch(undefinedIf("unimplemented"));

@@ -139,8 +139,12 @@ interface RemovedItem {
   readonly release: string;
 }
 
+/** Under one of these a config names flags, feature gates and admission plugins; most configs of workers have none. */
+const namingKeys = /extraArgs|featureGates|admissionControl|KubeAdmissionControlConfig/;
+
 /** What a machine config asks of Kubernetes that is gone. */
 function removedItems(config: MachineConfig, gone: readonly Removal[]): readonly RemovedItem[] {
+  if (!namingKeys.test(config.text)) return [];
   return components.flatMap((component) => {
     const { flags, featureGates, admissionPlugins } = settingsOf(config, component);
     return gone.flatMap(({ release, ...removal }): RemovedItem[] => {

@@ -4,7 +4,7 @@ import { given } from "../../talos/given.ts";
 import { KubernetesVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { DesiredCluster, DesiredMachine } from "../desired.ts";
 import { type ConfiguredMachine, type KubernetesNode, type ObservedCluster, runsOtherSchematic } from "../observed.ts";
-import type { Policy } from "../policy.ts";
+import { type Policy, usesKubernetes } from "../policy.ts";
 import type { KubernetesComponent } from "../step.ts";
 import { componentVersions } from "./component-images.ts";
 import { configHeldBack } from "./next-config.ts";
@@ -61,7 +61,7 @@ export function isSettled(
   observed: ObservedCluster,
   policy: Policy,
 ): boolean {
-  return inEtcd(machine, observed) && (!policy.kubernetes || inKubernetes(desired, machine, observed));
+  return inEtcd(machine, observed) && (!usesKubernetes(policy) || inKubernetes(desired, machine, observed));
 }
 
 /** A control plane is a healthy voter; a worker has nothing to do with etcd. */

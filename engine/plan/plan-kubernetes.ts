@@ -33,7 +33,9 @@ export function planKubernetesUpgrade(
   const opened =
     first === undefined || upgrade === undefined ? [] : planGate(builder, policy, first, upgrade.component, []);
   for (const machine of desired.machines) {
-    const images = imagesFor(machine, pending.get(machine.name) ?? []);
+    const upgrades = pending.get(machine.name);
+    // Reading a config takes longer than all else of a plan.
+    const images = upgrades === undefined ? [] : imagesFor(machine, upgrades);
     if (images.length > 0) builder.add({ kind: "pull-images", machine: machine.name, images }, opened);
   }
   builder.closePhase();

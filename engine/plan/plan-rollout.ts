@@ -2,7 +2,7 @@
 import { given } from "../../talos/given.ts";
 import type { DesiredCluster, DesiredMachine } from "../desired.ts";
 import type { ObservedCluster } from "../observed.ts";
-import { type Policy, unavailableLimit } from "../policy.ts";
+import { type Policy, unavailableLimit, usesKubernetes } from "../policy.ts";
 import { isSettled, type MachineWork, machineWork } from "./machine-work.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { planGate, planPause, splitCanaries } from "./plan-caution.ts";
@@ -113,7 +113,7 @@ function planChange(
     then(builder.add({ kind: "apply-config", machine: name, effect, ...(work.config.reboot ? shared : {}) }, last));
   }
   if (role === "controlplane") then(builder.add({ kind: "join-etcd", machine: name }, last));
-  if (policy.kubernetes) then(builder.add({ kind: "join-kubernetes", machine: name }, last));
+  if (usesKubernetes(policy)) then(builder.add({ kind: "join-kubernetes", machine: name }, last));
   // Never the cordon of a person. One that was lifted before the rollout is no end of this machine's steps.
   const uncordon = { kind: "uncordon", machine: name } as const;
   if ((node?.unschedulable ? node.cordonedByUs : drained) && !builder.has(uncordon)) then(builder.add(uncordon, last));

@@ -123,7 +123,7 @@ function planWaits(
   if (machine.role === "controlplane" && !inEtcd(machine, observed)) {
     after.push(builder.add({ kind: "join-etcd", machine: machine.name }, after));
   }
-  if (!policy.kubernetes || policy.healthLevel === "api") return;
+  if (policy.healthLevel !== "full") return;
   if (!inKubernetes(desired, machine, observed) || builder.has({ kind: "delete-node", machine: machine.name })) {
     builder.add({ kind: "join-kubernetes", machine: machine.name }, after);
   }

@@ -1,33 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-import { stringify } from "yaml";
 import { filled } from "../../talos/given.ts";
-import type { AddonSection } from "../schema/index.ts";
+import { type AddonPlan, systemAddon, valuesText } from "./addon-plan.ts";
+import { awsAddons } from "./aws-addons.ts";
 import type { Environment } from "./environment.ts";
-
-/** An add-on that an environment asks for, with its values as YAML text. */
-export type AddonPlan = Omit<AddonSection, "values" | "namespace"> & {
-  readonly namespace: string;
-  /** Empty text when there are none. */
-  readonly values: string;
-};
 
 const nfsDriver = {
   name: "csi-driver-nfs",
-  namespace: "kube-system",
-  chart: "csi-driver-nfs",
   repository: "https://raw.githubusercontent.com/kubernetes-csi/csi-driver-nfs/master/charts",
   version: "4.13.1",
 } as const;
 
-/** Every add-on of an environment in the order in which they go in: the pod network first, storage last. Pure. */
-export function addonsOf({ addons, storage }: Pick<Environment, "addons" | "storage">): readonly AddonPlan[] {
+/**
+ * Every add-on of an environment in the order in which they are installed: the pod network, what the infrastructure
+ * needs, those of the file, storage. Pure.
+ */
+export function addonsOf(environment: Environment): readonly AddonPlan[] {
+  const { addons, storage } = environment;
   const listed = addons.map(({ values, namespace, ...addon }) => ({
     ...addon,
     namespace: namespace ?? addon.name,
-    values: Object.keys(values).length === 0 ? "" : stringify(values, { sortMapEntries: true }),
+    values: valuesText(values),
   }));
-  const sorted = inOrder([...listed.filter(({ cni }) => cni), ...listed.filter(({ cni }) => !cni)]);
+  const sorted = inOrder([
+    ...listed.filter(({ cni }) => cni),
+    ...infrastructureAddonsOf(environment),
+    ...listed.filter(({ cni }) => !cni),
+  ]);
   return storage.nfs === undefined ? sorted : [...sorted, nfsAddon(storage.nfs)];
+}
+
+/** Those that switches of the infrastructure install. */
+export function infrastructureAddonsOf(environment: Environment): readonly AddonPlan[] {
+  if (environment.kind !== "aws") return [];
+  const { cluster, controlPlane, infrastructure, storage } = environment;
+  return awsAddons({
+    ...infrastructure,
+    clusterName: cluster.name,
+    kubernetesVersion: cluster.kubernetesVersion,
+    controlPlanes: controlPlane?.count ?? 0,
+    ebsIsDefault: storage.nfs?.default !== true,
+  });
 }
 
 /** Each after those that it names; names that are not there, and circles, are faults of the file and told there. */
@@ -53,13 +65,5 @@ function nfsAddon(nfs: NonNullable<Environment["storage"]["nfs"]>): AddonPlan {
     volumeBindingMode: "Immediate",
     mountOptions: filled(nfs.mountOptions),
   };
-  return {
-    ...nfsDriver,
-    values: stringify({ storageClass }, { sortMapEntries: true }),
-    valuesFiles: [],
-    cni: false,
-    after: [],
-    wait: true,
-    timeout: 600_000,
-  };
+  return systemAddon({ ...nfsDriver, values: { storageClass } });
 }

@@ -71,6 +71,8 @@ export function partFaults(
   const kubernetesVersion = TalosVersion.parse(talosVersion).defaultKubernetesVersion;
   const environment = {
     ...neutral,
+    // Constructs have it apart from the infrastructure, which may have a bucket for it.
+    ...(kind === "aws" ? { backup: { keep: {} } } : {}),
     kind,
     cluster: { kubernetesVersion, ...cluster.whole },
     infrastructure: infrastructure.whole,
@@ -115,6 +117,7 @@ const neutral = {
   outputs: { kubeconfig: false, talosconfig: false },
   addons: [],
   storage: {},
+  rollout: {},
   warnings: [],
 };
 

@@ -174,6 +174,8 @@ function hintFor(issue: Issue, found: string): string {
     return `Write it in quotes: "${found}" is read as a number.`;
   if (issue.code === "invalid_type" && issue.expected === "array" && typeof input === "string")
     return `Make it a list: [${found}].`;
+  if (issue.code === "invalid_type" && issue.expected === "array" && input instanceof Object)
+    return "Make it a list: write - before its first key, and indent the others below that key.";
   const near = typeof input === "string" ? nearestWord(input, issue.message.split(/ or |, /)) : undefined;
   return near === undefined ? changeIt : `Did you mean ${near}?`;
 }

@@ -64,7 +64,7 @@ export class EnvironmentError extends TalosError {
 
   constructor(environment: string, found: readonly Fault[]) {
     const faults = [...found].sort(byPlace);
-    const count = faults.length === 1 ? "one fault" : `${faults.length} faults`;
+    const count = faults.length === 1 ? "1 error" : `${faults.length} errors`;
     super("invalid-input", `${count} in environment ${environment}\n\n${faults.map(formatFault).join("\n\n")}`);
     this.environment = environment;
     this.faults = faults;

@@ -177,6 +177,12 @@ function goingDown(name: string, what: string, from: object, to: object): TalosE
   });
 }
 
+/** What to read instead of an environment's file, so that nothing waits for Kubernetes. Its own file wins over the base. */
+export function withoutKubernetes({ name }: Pick<Environment, "name">, read: ReadFile): ReadonlyMap<string, string> {
+  const file = environmentFile(name);
+  return new Map([[file, editValue(read(file) ?? "", file, ["rollout", "healthLevel"], "talos")]]);
+}
+
 /** The text of an environment file with another number of machines in a pool; the control planes are the pool `cp`. */
 export function withCount(text: string, file: string, pool: string, count: number): string {
   if (pool === controlPlanePool) return editValue(text, file, ["controlPlane", "count"], String(count));

@@ -1,19 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Environment } from "../environment/environment.ts";
 import { error, type Rule, type Rules, warning } from "./rule.ts";
 
-const addonNamesUnique: Rule = ({ addons, storage }) =>
-  addons.flatMap(({ name }, index) => {
+const addonNamesUnique: Rule = (environment) => {
+  const { addons } = environment;
+  return addons.flatMap(({ name }, index) => {
     const first = addons.findIndex((other) => other.name === name);
-    const driver = name === "csi-driver-nfs" && storage.nfs !== undefined;
-    if (first === index && !driver) return [];
+    const installer = installerOf(environment, name);
+    if (first === index && installer === undefined) return [];
     return error({
       path: ["addons", index, "name"],
       found: `a second add-on named ${name}`,
       expected: "a name of its own for each add-on",
-      hint: driver ? "storage.nfs installs it already." : "Rename one of them.",
-      also: driver ? ["storage", "nfs"] : ["addons", first],
+      hint: installer === undefined ? "Rename one of them." : `${installer.join(".")} installs it already.`,
+      also: installer ?? ["addons", first],
     });
   });
+};
+
+/** The setting that installs an add-on of this name without being listed. */
+function installerOf({ kind, infrastructure, storage }: Environment, name: string): readonly string[] | undefined {
+  if (name === "csi-driver-nfs") return storage.nfs && ["storage", "nfs"];
+  if (kind !== "aws") return undefined;
+  const setting = { "aws-cloud-controller-manager": "cloudControllerManager", "aws-ebs-csi-driver": "ebsCsi" } as const;
+  const key = setting[name as keyof typeof setting];
+  return key !== undefined && infrastructure[key] ? ["infrastructure", key] : undefined;
+}
+
+const addonsNeedKubernetes: Rule = ({ addons, storage, rollout }) => {
+  if (rollout.healthLevel !== "talos" || (addons.length === 0 && storage.nfs === undefined)) return [];
+  return error({
+    path: ["rollout", "healthLevel"],
+    found: "talos, and add-ons",
+    expected: "full or api, because add-ons are installed through the Kubernetes API",
+    hint: "Change it, or remove the add-ons.",
+    also: addons.length === 0 ? ["storage", "nfs"] : ["addons", 0],
+  });
+};
 
 const addonOrder: Rule = ({ addons }) => {
   const names = new Set(addons.map(({ name }) => name));
@@ -69,4 +92,4 @@ const podNetwork: Rule = ({ addons, cluster, controlPlane }) => {
   });
 };
 
-export const addonRules = { addonNamesUnique, addonOrder, podNetwork } as const satisfies Rules;
+export const addonRules = { addonNamesUnique, addonsNeedKubernetes, addonOrder, podNetwork } as const satisfies Rules;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import { schedulesOnControlPlanes } from "../../talos/config/index.ts";
+import { allZones, zoneNames } from "../environment/aws-zones.ts";
 import { Cidr } from "../environment/cidr.ts";
 import type { Environment } from "../environment/environment.ts";
+import { ownBucket } from "../environment/own-bucket.ts";
 import { formatSize } from "../environment/quantity.ts";
 import { minimumHardware } from "../schema/index.ts";
 import { usualVpc } from "./cluster.ts";
@@ -12,7 +15,7 @@ const path = (...steps: readonly (string | number)[]) => ["infrastructure", ...s
 
 const notTheWorld = ruleFor("aws", ({ infrastructure }) =>
   infrastructure.adminCidrs.flatMap((text, index) =>
-    (Cidr.tryParse(text)?.prefix ?? 32) >= 8
+    !isWide(text)
       ? []
       : error({
           path: path("adminCidrs", index),
@@ -85,9 +88,9 @@ const wayBackIn = ruleFor("aws", (environment) => {
 });
 
 const subnetsGiven = ruleFor("aws", (environment) => {
-  const { vpc, access, zones } = environment.infrastructure;
+  const { vpc, access, region, zones } = environment.infrastructure;
   if (vpc.id === undefined) return [];
-  const wanted = typeof zones === "number" ? zones : zones.length;
+  const wanted = zoneNames({ region, zones }).length;
   const needed = { publicSubnetIds: access !== "private", privateSubnetIds: hasPrivateMachines(environment) };
   return (["publicSubnetIds", "privateSubnetIds"] as const).map((key) =>
     !needed[key] || vpc[key].length >= wanted
@@ -102,17 +105,42 @@ const subnetsGiven = ruleFor("aws", (environment) => {
 });
 
 const zonesOfTheRegion = ruleFor("aws", ({ infrastructure: { region, zones } }) =>
-  (typeof zones === "number" ? [] : zones).flatMap((zone, index) =>
-    zone.startsWith(region)
+  (typeof zones === "number" ? [] : zones).flatMap((zone, index, all) =>
+    allZones(region).includes(zone) && all.indexOf(zone) === index
       ? []
       : error({
           path: path("zones", index),
-          expected: `a zone of ${region}, such as ${region}a`,
-          hint: "Correct the zone, or the region.",
+          expected: `zones of ${region}, such as ${region}a, each once`,
+          hint: "Correct the zone, or the region. Local zones lack what a cluster needs.",
           also: path("region"),
         }),
   ),
 );
+
+const poolZonesKnown = ruleFor("aws", (environment) => {
+  const { infrastructure } = environment;
+  const isCounted = infrastructure.vpc.id !== undefined && typeof infrastructure.zones === "number";
+  const zones = zoneNames(infrastructure);
+  return poolsOf(environment).map(({ path: at, pool }) => {
+    if (pool.zones !== undefined && isCounted)
+      return error({
+        path: [...at, "zones"],
+        expected: "infrastructure.zones with the names of the zones, in the order of the subnets",
+        hint: `Add infrastructure.zones: [${zones.join(", ")}], as the subnets of the existing VPC are.`,
+        also: path("vpc", "id"),
+      });
+    return (pool.zones ?? []).map((zone, index, all) =>
+      zones.includes(zone) && all.indexOf(zone) === index
+        ? []
+        : error({
+            path: [...at, "zones", index],
+            expected: `zones of the infrastructure, each once: ${zones.join(", ")}`,
+            hint: "Correct the zone, or add it to infrastructure.zones.",
+            also: path("zones"),
+          }),
+    );
+  });
+});
 
 const tagsThatAwsTakes = ruleFor("aws", ({ infrastructure: { tags } }) =>
   Object.entries(tags).flatMap(([key, value]) =>
@@ -127,16 +155,116 @@ const tagsThatAwsTakes = ruleFor("aws", ({ infrastructure: { tags } }) =>
   ),
 );
 
-const roomForSubnets = ruleFor("aws", ({ infrastructure: { vpc, zones } }) => {
+const roomForSubnets = ruleFor("aws", ({ infrastructure: { vpc, region, zones } }) => {
   if (vpc.id !== undefined) return [];
   const { prefix } = Cidr.parse(vpc.cidr ?? usualVpc);
   if (prefix >= 16 && prefix <= 22) return [];
   return error({
     path: path("vpc", "cidr"),
-    expected: `a network from /16 to /22, which holds subnets for ${typeof zones === "number" ? zones : zones.length} zones`,
+    expected: `a network from /16 to /22, which holds subnets for ${zoneNames({ region, zones }).length} zones`,
     hint: "AWS takes /16 to /28; below /22 the subnets are too small for pods and load balancers.",
   });
 });
+
+const day = 86_400_000;
+
+/** A bucket that nothing writes to is no backup. */
+const bucketIsUsed = ruleFor("aws", (environment) =>
+  environment.infrastructure.backups === undefined || ownBucket(environment) !== undefined
+    ? []
+    : error({
+        path: path("backups"),
+        found: environment.backup === undefined ? "no section backup" : "another place in the section backup",
+        expected: "backups that go into this bucket",
+        hint: 'Add backup: { schedule: "0 3 * * *", keep: { age: 30d } } without directory and s3, or remove infrastructure.backups.',
+        also: ["backup"],
+      }),
+);
+
+/** talosmith writes to the bucket itself, and takes on no role for it. */
+const bucketIsReached = ruleFor("aws", (environment) =>
+  environment.infrastructure.provider.assumeRole === undefined || ownBucket(environment) === undefined
+    ? []
+    : warning({
+        path: path("provider", "assumeRole"),
+        found: "a role for Terraform alone",
+        expected: "a profile that takes on the role, for backups, too",
+        hint: "Set provider.profile, with role_arn in that profile of the AWS configuration, in place of assumeRole. Else the credential chain has to reach the bucket.",
+        also: ["backup"],
+      }),
+);
+
+/** What `keep` keeps must not be deleted by S3. */
+const expiryAgrees = ruleFor("aws", ({ infrastructure: { backups }, backup }) => {
+  const { expireDays } = backups ?? {};
+  const { count, age = 0 } = backup?.keep ?? {};
+  if (expireDays === undefined || (count === undefined && age <= expireDays * day)) return [];
+  return error({
+    path: path("backups", "expireDays"),
+    expected:
+      count === undefined ? `at least ${Math.ceil(age / day)} days, as backup.keep.age` : "none with backup.keep.count",
+    hint: "S3 would delete backups that backup.keep keeps. Correct one of the two, or remove expireDays.",
+    also: ["backup", "keep"],
+  });
+});
+
+/** Ports that only machines, the load balancer and administrators may reach. */
+const guarded = [2379, 2380, 6443, 10250, 50000, 50001];
+
+const ownRules = ruleFor("aws", ({ infrastructure: { securityGroupRules } }) =>
+  (["ingress", "egress"] as const).map((way) =>
+    securityGroupRules[way].map(({ protocol, ports, cidrs }, index) => {
+      const at = path("securityGroupRules", way, index);
+      const needsPorts = protocol === "tcp" || protocol === "udp";
+      if (needsPorts !== (ports !== undefined))
+        return error({
+          path: at,
+          found: `protocol ${protocol} ${ports === undefined ? "without" : "with"} ports`,
+          expected: "ports with tcp and udp, and with no other protocol",
+          hint: "Add or remove ports, such as ports: 30000-32767.",
+        });
+      const [from = 0, to = from] = String(ports ?? "0-65535")
+        .split("-")
+        .map(Number);
+      const opens = way === "ingress" && protocol !== "udp" && protocol !== "icmp" && cidrs.some(isWide);
+      const exposed = opens ? guarded.filter((port) => from <= port && port <= to) : [];
+      if (exposed.length > 0)
+        return error({
+          path: [...at, "cidrs"],
+          found: `${cidrs.join(", ")} for port ${exposed.join(", ")}`,
+          expected: "networks of /8 or smaller for the ports of Talos and Kubernetes",
+          hint: "Leave these ports out of the range, or name your own networks.",
+        });
+      return [];
+    }),
+  ),
+);
+
+const isWide = (text: string) => (Cidr.tryParse(text)?.prefix ?? 32) < 8;
+
+const oneProfile = ruleFor("aws", ({ infrastructure: { iam } }) =>
+  (["controlPlane", "worker"] as const).map((role) =>
+    iam[role].instanceProfile === undefined || iam[role].policyArns.length === 0
+      ? []
+      : error({
+          path: path("iam", role, "policyArns"),
+          expected: "none with an instanceProfile, whose role is yours",
+          hint: "Attach the policies to that role, or remove instanceProfile.",
+          also: path("iam", role, "instanceProfile"),
+        }),
+  ),
+);
+
+const nameIsFound = ruleFor("aws", ({ infrastructure: { dns, access } }) =>
+  dns?.private !== true || access === "private"
+    ? []
+    : warning({
+        path: path("dns", "private"),
+        found: `a name that only the VPC knows, with access ${access}`,
+        expected: "access private, or a public zone",
+        hint: "Who administers the cluster from outside has to resolve names of the VPC, such as by a VPN.",
+      }),
+);
 
 const scalingInOrder = ruleFor("aws", ({ workers }) =>
   workers.flatMap(({ scaling, count }, index) =>
@@ -181,6 +309,19 @@ const enoughDisk = ruleFor("aws", (environment) =>
   ),
 );
 
+/** Pods on control planes can take on their role, which then makes and attaches volumes. */
+const rolesOfControlPlanes = ruleFor("aws", ({ infrastructure: { ebsCsi }, controlPlane, workers, cluster }) => {
+  const machines = workers.reduce((sum, { count }) => sum + count, 0);
+  const isOpen = ebsCsi && (controlPlane?.metadataHopLimit ?? 2) > 1;
+  if (!isOpen || !schedulesOnControlPlanes(cluster.allowSchedulingOnControlPlanes, machines)) return [];
+  return warning({
+    path: path("ebsCsi"),
+    found: "ebsCsi with control planes that run ordinary pods",
+    expected: "workers for ordinary pods",
+    hint: "Any pod on a control plane can use its IAM role. Add workers, or set allowSchedulingOnControlPlanes to false.",
+  });
+});
+
 const imageHasExtensions = ruleFor("aws", ({ cluster: { schematic }, infrastructure: { ami } }) => {
   const wanted = (schematic?.extensions.length ?? 0) + (schematic?.kernelArgs.length ?? 0);
   if (wanted === 0 || ami !== undefined) return [];
@@ -222,6 +363,8 @@ export const awsInfrastructureRules = {
   zonesOfTheRegion,
   tagsThatAwsTakes,
   roomForSubnets,
+  ownRules,
+  oneProfile,
 } as const satisfies Rules;
 
 export const awsRules = {
@@ -229,9 +372,15 @@ export const awsRules = {
   ownControlPlane,
   stateIsShared,
   subnetsGiven,
+  poolZonesKnown,
+  bucketIsUsed,
+  expiryAgrees,
+  bucketIsReached,
+  nameIsFound,
   wayBackIn,
   scalingInOrder,
   architectureFits,
   enoughDisk,
+  rolesOfControlPlanes,
   imageHasExtensions,
 } as const satisfies Rules;

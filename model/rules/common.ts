@@ -2,6 +2,7 @@
 import { contractOf, KubernetesVersion, newestTalosOf, TalosVersion } from "../../talos/version/index.ts";
 import { controlPlanePool, machinesOf, poolInAddresses } from "../environment/environment.ts";
 import { firstContactOf, firstContactProblem } from "../environment/first-contact.ts";
+import { hasPlace } from "../environment/own-bucket.ts";
 import { addonRules } from "./addons.ts";
 import { clusterRules, settingsRules } from "./cluster.ts";
 import { error, type Rule, type Rules, warning } from "./rule.ts";
@@ -111,6 +112,16 @@ const patchedMachinesExist: Rule = (environment) => {
     );
 };
 
+const backupsHavePlace: Rule = ({ kind, backup }) =>
+  backup === undefined || kind === "aws" || hasPlace(backup)
+    ? []
+    : error({
+        path: ["backup"],
+        found: "neither directory nor s3",
+        expected: "one of the two",
+        hint: "Add directory: backups, or a bucket under s3. Only an environment on AWS makes a bucket of its own.",
+      });
+
 export const commonRules = {
   oddControlPlanes,
   supportedKubernetes,
@@ -120,6 +131,7 @@ export const commonRules = {
   poolAddressesDiffer,
   machineNamesFit,
   patchedMachinesExist,
+  backupsHavePlace,
   ...clusterRules,
   ...settingsRules,
   ...addonRules,

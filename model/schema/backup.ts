@@ -8,8 +8,13 @@ import { count, cron, duration, timeZone } from "./values.ts";
 export const backupSchema = z
   .strictObject({
     directory: z.string().min(1).optional().describe("A folder for backups, from the project's root or absolute."),
-    s3: z.strictObject(shapeOf(bucketSettings, {})).optional().describe("A bucket for backups."),
-    schedule: cron.optional().describe("When `backup run` takes one, as cron. Default: only by hand."),
+    s3: z
+      .strictObject(shapeOf(bucketSettings, {}))
+      .optional()
+      .describe(
+        "A bucket for backups. Default on AWS, where directory is not set either: one that is made with the cluster.",
+      ),
+    schedule: cron.optional().describe("When `operate` and `backup run` take one, as cron. Default: only by hand."),
     timeZone: timeZone.default("UTC").describe("Time zone of the schedule."),
     jitter: duration.prefault("0s").describe("Begin up to this much later than the schedule says."),
     keep: z
@@ -29,7 +34,7 @@ export const backupSchema = z
       .optional()
       .describe("Put the secrets bundle beside each snapshot, encrypted with age. Default: not."),
   })
-  .refine(({ directory, s3 }) => (directory === undefined) !== (s3 === undefined), {
+  .refine(({ directory, s3 }) => directory === undefined || s3 === undefined, {
     error: "one of directory and s3",
   })
   .optional()
@@ -44,7 +49,7 @@ export const operateSchema = z
       .boolean()
       .default(false)
       .describe("Bring the machines back to this file when they differ, as far as no data is lost by it."),
-    interval: duration.prefault("1m").describe("How often the machines are looked at."),
+    interval: duration.prefault("1m").describe("How often the machines are checked."),
   })
   .refine(({ interval }) => interval >= 5_000, { error: "an interval of at least 5s", path: ["interval"] })
   .prefault({})

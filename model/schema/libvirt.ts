@@ -116,6 +116,13 @@ export const libvirt = {
       .describe("Firmware of the machines. Default: bios, or uefi on arm64."),
     deletionProtection,
     autostart: z.boolean().default(true).describe("Start the machines with the host."),
+    consoleLogFolder: z
+      .string()
+      .regex(/^\/.*[^/]$/, { error: "an absolute path on the host, without / at its end" })
+      .optional()
+      .describe(
+        "Folder on the host where libvirt keeps what each machine writes to its serial console, as <machine>-console.log; it must exist. Default: none is kept.",
+      ),
     network,
     machineConfig: z
       .enum(["api", "user-data"])

@@ -111,6 +111,14 @@ export const clusterSettings = {
     default: configDefaults.discovery,
     description: "Talos cluster discovery.",
   },
+  externalCloudProvider: {
+    type: flag,
+    attribute: "external_cloud_provider",
+    sets: "externalCloudProvider",
+    default: configDefaults.externalCloudProvider,
+    description:
+      "Taint new nodes until a cloud controller manager has initialized them. `cloudControllerManager` on AWS sets it.",
+  },
   allowSchedulingOnControlPlanes: {
     type: flag,
     attribute: "allow_scheduling_on_control_planes",
@@ -234,7 +242,13 @@ export const machineSettings = {
     type: text(),
     attribute: "hardware_id",
     description:
-      "The `id` of a `terraform_data` whose replacement means that the machine is stopped: it changes nothing here, but a plan that stops several control planes at once is refused.",
+      "The `id` of a `terraform_data` whose replacement means that the machine is stopped: it changes nothing here, but a plan that stops several control planes at once, or more workers than `max_unavailable` of `rollout`, is refused.",
+  },
+  diskSize: {
+    type: count(1, 2 ** 50),
+    attribute: "disk_size",
+    description:
+      "Bytes of the machine's disk, where it can grow and not shrink: it changes nothing here, but a plan with a smaller one is refused.",
   },
   patches: {
     type: texts(),
@@ -248,6 +262,13 @@ export const machineSettings = {
     attribute: "patch_files",
     description:
       "Files with more config patches, applied after `patches`, relative to the project's root. For patches that hold secrets, such as passwords of registries: they are read when they are needed, and only a keyed hash is stored. A file may be encrypted with age (`.age`) or SOPS (`.sops.yaml`), as `secrets_file` may. One that holds nothing but the passphrase of an encrypted system volume is named with the volume and the key's slot: `secrets/disk.key#STATE/0`.",
+  },
+  providerId: {
+    type: text(),
+    attribute: "provider_id",
+    sets: "providerId",
+    description:
+      "Id by which a cloud controller manager knows the node, such as `aws:///eu-central-1a/i-0123456789abcdef0`. The kubelet registers the node with it; a node that exists already keeps its own.",
   },
   meta: {
     type: textMap(),

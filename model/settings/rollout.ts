@@ -115,11 +115,11 @@ export const rolloutSettings = {
     description: "Boot the old Talos again where the new one does not become healthy.",
   },
   healthLevel: {
-    type: choice("full", "api"),
+    type: choice("full", "api", "talos"),
     attribute: "health_level",
     default: "full",
     description:
-      "When a deploy is done: `full` when all checks of `talosctl health` pass, `api` when etcd is healthy and the Kubernetes API answers, for clusters whose pod network is installed afterwards.",
+      "When a deploy is done: `full` when all checks of `talosctl health` pass, `api` when etcd is healthy and the Kubernetes API answers, for clusters whose pod network is installed afterwards, `talos` when Talos and etcd are healthy, for machines on which Kubernetes cannot run. `--no-kubernetes` sets `talos` for one run.",
   },
   gates: {
     type: objects<typeof gateFields, Gate>(gateFields, ["command", "url"]),

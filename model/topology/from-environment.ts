@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../../talos/given.ts";
-import { type Environment, knownAddresses, type MachinePlan, machinesOf } from "../index.ts";
+import { type Environment, knownAddresses, type MachinePlan, machinesOf, zoneNames, zoneOrder } from "../index.ts";
 import type { ElasticPool, Endpoint, Place, Topology, TopologyMachine } from "./topology.ts";
 
 const controlPlanePorts = [
@@ -27,11 +27,14 @@ function placesOf(environment: Environment): readonly Place[] {
   const addresses = knownAddresses(environment);
   const elastic = new Set(elasticPools(environment).map(({ name }) => name));
   const names = placeNames(environment);
+  const placeOf = ({ pool, index }: MachinePlan) => {
+    const order = zonesOf(environment, pool);
+    return order === undefined ? 0 : names.indexOf(order[(index - 1) % order.length] ?? "");
+  };
   const places = names.map((name): { name: string; machines: TopologyMachine[] } => ({ name, machines: [] }));
   for (const machine of machinesOf(environment)) {
     if (elastic.has(machine.pool)) continue;
-    // Each pool goes around the zones from the first on, as the machines themselves do.
-    places[(machine.index - 1) % places.length]?.machines.push(topologyMachine(machine, addresses.get(machine.name)));
+    places[placeOf(machine)]?.machines.push(topologyMachine(machine, addresses.get(machine.name)));
   }
   return places;
 }
@@ -41,13 +44,19 @@ function topologyMachine({ name, role, pool }: MachinePlan, address: string | un
   return { name, role, pool, ...given({ address }), ports, state: "planned" };
 }
 
+/** The zones of a pool in the order of its machines; undefined where there are none. */
+function zonesOf(environment: Environment, pool: string): readonly string[] | undefined {
+  if (environment.kind !== "aws") return undefined;
+  const { controlPlane, workers, infrastructure } = environment;
+  const found = workers.find(({ name }) => name === pool) ?? controlPlane;
+  return zoneOrder(pool, found?.zones ?? zoneNames(infrastructure));
+}
+
 /** Never empty. */
 function placeNames(environment: Environment): readonly string[] {
   switch (environment.kind) {
-    case "aws": {
-      const { zones, region } = environment.infrastructure;
-      return typeof zones === "number" ? Array.from({ length: zones }, (_, i) => `${region}, zone ${i + 1}`) : zones;
-    }
+    case "aws":
+      return zoneNames(environment.infrastructure);
     case "libvirt":
       return [`KVM host ${environment.infrastructure.uri}`];
     case "simulated":

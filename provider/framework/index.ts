@@ -31,6 +31,7 @@ export type {
   NamedType,
   Operation,
   PlanRequest,
+  ReadRequest,
   Resource,
   StateRequest,
   UpdateRequest,

@@ -29,6 +29,8 @@ export interface PlanRequest<S extends Attributes, C> extends Operation<C> {
   readonly planned: ConfigOf<S>;
   /** False when nothing the configuration says differs from the prior state. */
   readonly changed: boolean;
+  /** What `remember` was given last, by the refresh before this plan or earlier; empty when nothing was. */
+  readonly remembered: string;
 }
 
 export interface PlanResult<S extends Attributes> {
@@ -60,6 +62,11 @@ export interface StateRequest<S extends Attributes, C> extends Operation<C> {
   readonly state: StateOf<S>;
   /** What `remember` of a create or an update was given last; empty when nothing was. */
   readonly remembered: string;
+}
+
+export interface ReadRequest<S extends Attributes, C> extends StateRequest<S, C> {
+  /** Keeps a text beside the state, where no plan and no output shows it. No secrets. @default what was kept before */
+  remember(text: string): void;
 }
 
 export interface ImportRequest<C> extends Operation<C> {
@@ -98,7 +105,7 @@ export interface Resource<S extends Attributes, C> extends NamedType<S> {
   planDelete?(request: StateRequest<S, C>): void | Promise<void>;
   create(request: CreateRequest<S, C>): Promise<StateOf<S>>;
   /** Null: it is gone and the next plan creates it again. What can't be reached is not gone. */
-  read(request: StateRequest<S, C>): Promise<StateOf<S> | null>;
+  read(request: ReadRequest<S, C>): Promise<StateOf<S> | null>;
   /** Absent when every attribute replaces. */
   update?(request: UpdateRequest<S, C>): Promise<StateOf<S>>;
   delete(request: StateRequest<S, C>): Promise<void>;

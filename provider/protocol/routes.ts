@@ -105,11 +105,12 @@ const read = unary(
     const { type } = schemaOf(server.resource(request.typeName));
     const remembered = Buffer.from(request.private).toString("utf8");
     const current = fromDynamicValue(type, request.currentState);
-    const { state, diagnostics } = await readResource(server, request.typeName, current, remembered);
+    const read = await readResource(server, request.typeName, current, remembered);
+    const { state, diagnostics } = read;
     return {
       // As its state has them: terraform from 1.10 on takes a number of another precision for drift in -refresh-only.
       newState: toDynamicValue(type, state, writeNumberAsText),
-      private: request.private,
+      private: Buffer.from(read.remembered, "utf8"),
       diagnostics: toWireDiagnostics(diagnostics),
     };
   },

@@ -114,7 +114,7 @@ export const addon: Resource<Schema, Client> = {
         return { ...state, ...facts(release), fingerprint };
       });
     } catch (error) {
-      operation.diagnostics.warning({ summary: "The add-on could not be looked at", detail: reasonOf(error) });
+      operation.diagnostics.warning({ summary: "The add-on could not be checked", detail: reasonOf(error) });
       return state;
     }
   },
@@ -215,7 +215,7 @@ const pause = 1_000;
 /** Waits until every node of the cluster is ready, for as long as the signal allows. */
 async function nodesReady(client: Client, endpoints: readonly string[], signal: AbortSignal): Promise<void> {
   const { TalosError } = await import("../../talos/errors.ts");
-  let missing = "they were not looked at yet";
+  let missing = "they were not checked yet";
   await withControlPlanes(client, endpoints, async ({ kubernetes }) => {
     while (!signal.aborted) {
       const seen = await kubernetes.observe(signal);

@@ -104,7 +104,7 @@ export const etcdSnapshot: Resource<Schema, Client> = {
     } catch (error) {
       const { code, message } = error as { code?: unknown; message?: string };
       if (code === "not-found") return missing(state, operation.diagnostics);
-      operation.diagnostics.warning({ summary: "The backup could not be looked at", detail: String(message) });
+      operation.diagnostics.warning({ summary: "The backup could not be checked", detail: String(message) });
       return state;
     }
   },
@@ -141,7 +141,7 @@ function missing(state: State, diagnostics: Operation<Client>["diagnostics"]): S
   if (state.host === null || state.host === hostname()) return null;
   diagnostics.warning({
     summary: "The backup is on another computer",
-    detail: `${state.id} was taken on ${state.host}, and ${state.place} here does not hold it; whether it is still there was not looked at. Where several people or machines apply, put backups into s3.`,
+    detail: `${state.id} was taken on ${state.host}, and ${state.place} here does not hold it; whether it is still there was not checked. Where several people or machines apply, put backups into s3.`,
     path: path("directory"),
   });
   return state;

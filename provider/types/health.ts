@@ -49,7 +49,7 @@ export const health: DataSource<typeof attributes, Client> = {
     try {
       observed = await withMachines({ desired, secrets }, (machines) => observe(desired, { machines, signal }));
     } catch (error) {
-      return unseen(`the machines could not be looked at: ${reasonOf(error)}`);
+      return unseen(`the machines could not be checked: ${reasonOf(error)}`);
     }
     const list = [...observed.machines.values()];
     const problems = [

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { clusterChanges, goingMachines } from "../cluster-change.ts";
+import { type HardwareChange, hardwareChanges } from "../hardware.ts";
 import type { Change, Finding, Plan, Rule, Values } from "../plan.ts";
+import { machineTypes, memberOn } from "./machines.ts";
 
 /** What holds data that nothing in the configuration can make again, and what that data is. */
 const holders: Readonly<Record<string, string>> = {
@@ -133,28 +135,32 @@ function listOfValues(value: unknown): readonly Values[] {
 }
 
 export const clientFilesType = "talosmith_client_files";
-
-/** What a machine is made of, by kind of infrastructure. */
-export const machineTypes: ReadonlySet<string> = new Set([
-  "aws_instance",
-  "libvirt_domain",
-  "docker_container",
-  "kubernetes_stateful_set_v1",
-  "talosmith_simulated_machine",
-]);
+export const backupType = "talosmith_etcd_snapshot";
 
 /** Machines that go away without their cluster's knowing: nobody takes them out of etcd first. */
 export const machineRule: Rule = (plan) => {
   const told = toldByClusters(plan);
-  return plan.changes
+  const stopped = hardwareChanges(plan);
+  const rolled = new Set(stopped.flatMap(({ addresses }) => addresses));
+  const findings = plan.changes
     .filter(({ type, action }) => machineTypes.has(type) && (action === "replace" || action === "delete"))
-    .filter((change) => !told.has(memberOn(plan, change) ?? ""))
-    .map(({ address, action }) => {
+    .filter((change) => !told.has(memberOn(plan, change) ?? "") && !rolled.has(change.address))
+    .map(({ address, action }): Finding => {
       const what = action === "replace" ? "replaced" : "destroyed";
       const sentence = `The machine is ${what}, and no cluster in this plan lets it leave first.`;
       return { level: "danger", title: `Machine ${what}`, address, sentence };
     });
+  return [...findings, ...stoppedFindings(stopped)];
 };
+
+/** What happens by `terraform apply` alone is said, because a plan may be applied without talosmith. */
+function stoppedFindings(stopped: readonly HardwareChange[]): readonly Finding[] {
+  const [first] = stopped;
+  if (first === undefined) return [];
+  const names = stopped.map(({ name }) => name).join(", ");
+  const sentence = `${names} ${stopped.length === 1 ? "is" : "are"} stopped to change the hardware; disks are kept. talosmith deploy drains and changes one batch at a time. terraform apply does not drain, and the provider refuses more than one control plane or max_unavailable workers at once.`;
+  return [{ level: "caution", title: "Machines stopped", address: first.addresses[0] ?? "", sentence }];
+}
 
 function toldByClusters(plan: Plan): ReadonlySet<string> {
   return new Set(
@@ -163,23 +169,6 @@ function toldByClusters(plan: Plan): ReadonlySet<string> {
       return [...leaving, ...replaced].map(({ name }) => name);
     }),
   );
-}
-
-/** The name of the member on a machine. It has the machine's id, or that of its disk: then they share a name. */
-function memberOn({ before }: Plan, change: Change): string | undefined {
-  const members = before.filter(({ type }) => type === "talosmith_member").map(({ values }) => values);
-  const { id } = change.before ?? {};
-  const byId = id === undefined ? undefined : members.find(({ machine_id }) => machine_id === id);
-  const own = machineName(change.before);
-  const name = (byId ?? members.find((member) => member.name === own))?.name;
-  return typeof name === "string" ? name : undefined;
-}
-
-/** The name of a machine by the values of what it is made of. */
-export function machineName(values: Values | null): unknown {
-  const { name, metadata } = values ?? {};
-  const [ofPod] = Array.isArray(metadata) ? metadata : [];
-  return name ?? (ofPod as Values | undefined)?.name;
 }
 
 /** Networks (RFC 5737, RFC 3849) and domains (RFC 2606) that stand in examples and belong to nobody. */

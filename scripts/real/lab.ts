@@ -9,72 +9,90 @@ export type LabName = (typeof labs)[number];
 /** What the environment file of the suite says. */
 export interface Cluster {
   readonly kubernetes: string;
+  readonly controlPlanes: number;
   readonly workers: number;
   /** The value of a setting that needs no reboot. */
   readonly sysctl: number;
   readonly addon: boolean;
 }
 
+/** How many machines there are. */
+export type Size = Pick<Cluster, "controlPlanes" | "workers">;
+
+export const noMachines: Size = { controlPlanes: 0, workers: 0 };
+
 /** Where the machines are, and how a program reaches them. */
 export interface Lab {
   readonly name: LabName;
   /** Words before a program that talks to the machines. */
   readonly within: readonly string[];
-  readonly machines: { readonly controlPlane: string; readonly worker: (number: number) => string };
+  readonly machines: Readonly<Record<"controlPlane" | "worker", (number: number) => string>>;
   /** The parts of the environment file that belong to this lab. */
   environment(cluster: Cluster): Readonly<Record<string, unknown>>;
   /** Settings of the cluster that the machines of this lab need. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly patches: readonly unknown[];
-  /** Powers the first n workers and the control plane on, and every other machine off. Machines that run are left alone. */
-  power(workers: number): void;
+  /** Powers the machines of a cluster of this size on, and every other one off. Machines that run are left alone. */
+  power(size: Size): void;
   /**
    * Makes a version available of which one component never becomes ready. Returns words of a talosmith command that is
    * needed too; empty: none is.
    */
   breakComponent(component: string, version: string): readonly string[];
-  /** Exchanges all machines for n empty workers and an empty control plane: a machine of the lab does not outlive a reset. */
-  renew(workers: number): void;
+  /**
+   * Empties all machines behind the cluster's back. Returns words of a talosmith command that is needed too; empty: none
+   * is.
+   */
+  wipe(size: Size): readonly string[];
   close(): void;
 }
 
-const address = (host: number) => `10.77.0.${host}`;
-/** Hosts of the lab's network: the control plane, then the workers. Lower ones are left to trials by hand. */
-const firstHost = 12;
+type Role = "controlPlane" | "worker";
+/** What runs on the lab: nodes and hosts of its own let both run at once. Lower hosts are left to trials by hand. */
+export type Purpose = "trial" | "life";
+const firstHosts: Readonly<Record<Purpose, Readonly<Record<Role, number>>>> = {
+  trial: { controlPlane: 12, worker: 16 },
+  life: { controlPlane: 20, worker: 24 },
+};
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
 /** The lab of the program that TALOSMITH_REAL_LAB names; a lab that is not up is brought up, and down again by `close`. */
 class RealLab implements Lab {
   readonly name = "real";
-  readonly machines = { controlPlane: "trial-cp1", worker: (number: number) => `trial-w${number}` };
+  readonly machines = {
+    controlPlane: (number: number) => `trial-cp${number}`,
+    worker: (number: number) => `trial-w${number}`,
+  };
   readonly settings = { discovery: false, cni: { urls: ["http://10.77.0.1:5002/cni.yaml"] } };
   readonly within: readonly string[];
   readonly patches: readonly unknown[];
   readonly #program: string;
+  readonly #purpose: Purpose;
   readonly #wasUp: boolean;
   readonly #running = new Set<string>();
 
-  constructor(program: string) {
+  constructor(program: string, purpose: Purpose) {
     this.#program = program;
+    this.#purpose = purpose;
     this.within = [program, "exec"];
     this.#wasUp = spawnSync(program, ["exec", "true"], { stdio: "ignore" }).status === 0;
     if (!this.#wasUp) this.#run("up");
     this.patches = [parse(this.#run("patch"))];
   }
 
-  environment({ workers }: Cluster) {
-    const machines = this.#names(workers).map((name, index) => {
-      const role = index === 0 ? "controlplane" : "worker";
-      return [name, { address: address(firstHost + index), role }] as const;
+  environment(cluster: Cluster) {
+    const machines = this.#machines(cluster).map(({ name, address, role }) => {
+      return [name, { address, role: role === "worker" ? "worker" : "controlplane" }] as const;
     });
     return { infrastructure: { kind: "metal", trustOnFirstUse: true, machines: Object.fromEntries(machines) } };
   }
 
-  power(workers: number): void {
-    const wanted = this.#names(workers);
-    for (const name of [...this.#running]) if (!wanted.includes(name)) this.#stop(name);
-    for (const [index, name] of wanted.entries()) {
+  power(size: Size): void {
+    const wanted = this.#machines(size);
+    for (const name of [...this.#running]) if (!wanted.some((each) => each.name === name)) this.#stop(name);
+    for (const { name, address } of wanted) {
       if (this.#running.has(name)) continue;
-      this.#run("start", name, address(firstHost + index));
+      this.#run("start", this.#node(name), address);
       this.#running.add(name);
     }
   }
@@ -85,23 +103,34 @@ class RealLab implements Lab {
     return [];
   }
 
-  renew(workers: number): void {
-    for (const name of [...this.#running]) this.#stop(name);
-    this.power(workers);
+  wipe(size: Size): readonly string[] {
+    this.power(noMachines);
+    this.power(size);
+    return [];
   }
 
   close(): void {
-    for (const name of [...this.#running]) this.#stop(name);
+    this.power(noMachines);
     if (!this.#wasUp) this.#run("down");
   }
 
-  #names(workers: number): readonly string[] {
-    const { controlPlane, worker } = this.machines;
-    return [controlPlane, ...Array.from({ length: workers }, (_, index) => worker(index + 1))];
+  #machines({ controlPlanes, workers }: Size) {
+    const ofRole = (role: Role, count: number) =>
+      numbers(count).map((number) => ({
+        role,
+        name: this.machines[role](number),
+        address: `10.77.0.${firstHosts[this.#purpose][role] + number - 1}`,
+      }));
+    return [...ofRole("controlPlane", controlPlanes), ...ofRole("worker", workers)];
+  }
+
+  /** The lab's name of a machine. */
+  #node(name: string): string {
+    return name.replace(/^trial/, this.#purpose);
   }
 
   #stop(name: string): void {
-    this.#run("stop", name);
+    this.#run("stop", this.#node(name));
     this.#running.delete(name);
   }
 
@@ -115,8 +144,8 @@ class RealLab implements Lab {
 }
 
 /** Throws where the program is missing. */
-export function realLab(program: string | undefined): Lab {
-  if (program !== undefined && existsSync(program)) return new RealLab(program);
+export function realLab(program: string | undefined, purpose: Purpose = "trial"): Lab {
+  if (program !== undefined && existsSync(program)) return new RealLab(program, purpose);
   throw new Error(
     `TALOSMITH_REAL_LAB: found ${program ?? "nothing"}, expected the path of a program that runs real Talos nodes, with the commands up, start, stop, down, exec, patch, tag and break. No operation was run.`,
   );
@@ -124,26 +153,32 @@ export function realLab(program: string | undefined): Lab {
 
 /** The simulator of the project itself. */
 export function simulatedLab(): Lab {
-  const names = { controlPlane: "trial-cp-1", worker: (number: number) => `trial-w-${number}` };
+  const names = {
+    controlPlane: (number: number) => `trial-cp-${number}`,
+    worker: (number: number) => `trial-w-${number}`,
+  };
   return {
     name: "simulator",
     within: [],
     machines: names,
     settings: {},
     patches: [],
-    environment: ({ workers }) => ({
+    environment: ({ controlPlanes, workers }) => ({
       infrastructure: { kind: "simulated" },
-      controlPlane: { count: 1 },
+      controlPlane: { count: controlPlanes },
       workers: [{ name: "w", count: workers }],
     }),
     power: () => undefined,
     breakComponent: (component, version) => [
       "sim",
       "fault",
-      names.controlPlane,
+      names.controlPlane(1),
       JSON.stringify({ kind: "component-not-ready", component, version: version.slice(1) }),
     ],
-    renew: () => undefined,
+    wipe: ({ controlPlanes, workers }) => [
+      ...["reset", "-e", "trial", "--graceful=false", "--reboot", "-y", "-n"],
+      [...numbers(controlPlanes).map(names.controlPlane), ...numbers(workers).map(names.worker)].join(","),
+    ],
     close: () => undefined,
   };
 }

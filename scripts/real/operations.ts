@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+import { randomInt } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import type { LabName } from "./lab.ts";
-import { budget, deployment, type Ended, type Project, service } from "./project.ts";
+import {
+  emptyPlan,
+  expectCode,
+  expectSize,
+  expectText,
+  expectVersion,
+  lastLines,
+  newServiceAnswers,
+  runningVersions,
+  seconds,
+  succeed,
+} from "./checks.ts";
+import { type Cluster, type LabName, noMachines } from "./lab.ts";
+import { budget, configMap, deployment, type Project } from "./project.ts";
 
 export interface Operation {
   readonly name: string;
@@ -17,90 +29,40 @@ export interface Operation {
   readonly run: (project: Project) => Promise<string>;
 }
 
-const seconds = ({ seconds: took }: Ended) => `${took.toFixed(0)} s`;
-const lastLines = (said: string) => said.trimEnd().split("\n").slice(-12).join("\n");
-
-/** Throws with what was printed where the exit code is another one. */
-function expectCode(ended: Ended, code: number, what: string): Ended {
-  if (ended.code === code) return ended;
-  const how = ended.code === null ? "ended by a signal" : `exit code ${ended.code}`;
-  const last = ended.said.trimEnd().split("\n").at(-1) ?? "";
-  throw new Error(`${what}: ${how}, expected exit code ${code}; last line: ${last}\n${lastLines(ended.said)}`);
-}
-
-function expectText(ended: Ended, text: RegExp, what: string): string {
-  const [found] = text.exec(ended.said) ?? [];
-  if (found !== undefined) return found.trim();
-  throw new Error(`${what}: ${text} was not printed\n${lastLines(ended.said)}`);
-}
-
-const succeed = async (project: Project, ...words: string[]) =>
-  expectCode(await project.talosmith(words), 0, words.join(" "));
-const emptyPlan = async (project: Project): Promise<string> => {
-  const plan = await succeed(project, "plan", "trial");
-  return `${expectText(plan, /Nothing to change\.|No changes\./, "plan")} (${seconds(plan)})`;
-};
-
-/** The Kubernetes versions of control plane components and kubelets that run, sorted. */
-async function runningVersions(project: Project): Promise<string> {
-  const pods = await project.kubectl([
-    ...["get", "pods", "-n", "kube-system", "-l", "tier=control-plane"],
-    ...["-o", "jsonpath={range .items[*]}{.spec.containers[0].image}{'\\n'}{end}"],
-  ]);
-  const nodes = await project.kubectl([
-    ...["get", "nodes", "-o", "jsonpath={range .items[*]}kubelet:{.status.nodeInfo.kubeletVersion}{'\\n'}{end}"],
-  ]);
-  const all = `${expectCode(pods, 0, "get pods").stdout}${expectCode(nodes, 0, "get nodes").stdout}`;
-  return [
-    ...new Set(
-      all
-        .trim()
-        .split("\n")
-        .map((line) => line.replace(/^.*\//, "")),
-    ),
-  ]
-    .sort()
-    .join(", ");
-}
-
-async function expectVersion(project: Project, version: string): Promise<string> {
-  const found = await runningVersions(project);
-  if (found.split(", ").every((each) => each.endsWith(`:v${version}`))) return found;
-  throw new Error(`versions that run: found ${found}, expected ${version} everywhere`);
-}
-
-/** A new Service answers on every node: its pod is ready, and each kube-proxy has made the rules of its node port. */
-async function newServiceAnswers(project: Project, name: string): Promise<string> {
-  expectCode(await project.apply(deployment(name), service(name)), 0, "kubectl apply");
-  const ready = ["rollout", "status", `deployment/${name}`, "--timeout=300s"];
-  expectCode(await project.kubectl(ready), 0, "kubectl rollout status");
-  const portOf = ["get", "service", name, "-o", "jsonpath={.spec.ports[0].nodePort}"];
-  const port = expectCode(await project.kubectl(portOf), 0, "kubectl get service").stdout;
-  const addressesOf = "jsonpath={.items[*].status.addresses[?(@.type=='InternalIP')].address}";
-  const nodes = expectCode(await project.kubectl(["get", "nodes", "-o", addressesOf]), 0, "kubectl get nodes");
-  const addresses = nodes.stdout.trim().split(" ");
-  for (const address of addresses) await answers(project, `http://${address}:${port}/`);
-  return `answers on ${addresses.length} nodes`;
-}
-
-const request = "fetch(process.argv[1], { signal: AbortSignal.timeout(3000) }).then((a) => a.text()).then(console.log)";
-
-async function answers(project: Project, url: string): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    const ended = await project.run([process.execPath, "-e", request, url]);
-    if (ended.code === 0 && ended.stdout.includes("OK")) return;
-    if (performance.now() > deadline) throw new Error(`${url} does not answer\n${lastLines(ended.said)}`);
-    await sleep(1000);
-  }
-}
-
 const deploy = "deploy without Terraform";
 const upgrade = "upgrade Kubernetes by a patch version";
 const broken = "a component of the new version never becomes ready";
 const scaled = "add a worker";
+const threeControlPlanes = "scale from one control plane to three";
 const terraformDeploy = "deploy through Terraform";
 const destroyed = "destroy without Terraform";
+
+/** What a Service shows, where pods have a network. */
+const serviceAnswer = async (project: Project, name: string) =>
+  project.lab.name === "real" ? `; a Service made afterwards ${await newServiceAnswers(project, name)}` : "";
+
+interface KilledChange {
+  readonly change: (cluster: Cluster) => Partial<Cluster>;
+  /** Seconds. A kill comes before. */
+  readonly longest: number;
+}
+const randomlyKilled: readonly KilledChange[] = [
+  { change: ({ sysctl }) => ({ sysctl: sysctl + 1 }), longest: 4 },
+  { change: ({ workers }) => ({ workers: workers + 1 }), longest: 12 },
+  { change: ({ sysctl }) => ({ sysctl: sysctl + 1 }), longest: 4 },
+  { change: ({ workers }) => ({ workers: workers - 1 }), longest: 40 },
+];
+
+/** Kills the command up to three times. Returns how often that interrupted it: one that has ended is not run again. */
+async function killedRuns(project: Project, longest: number): Promise<number> {
+  for (let kills = 0; kills < 3; kills++) {
+    const killAfter = randomInt(200, longest * 1000) / 1000;
+    const { code, said } = await project.talosmith(["up", "trial", "-y"], { killAfter });
+    if (code === 0) return kills;
+    if (code !== null) throw new Error(`up after ${kills} kills: exit code ${code}\n${lastLines(said)}`);
+  }
+  return 3;
+}
 
 export const operations: readonly Operation[] = [
   {
@@ -154,8 +116,7 @@ export const operations: readonly Operation[] = [
     run: async (project) => {
       project.write({ workers: 2 });
       const up = await succeed(project, "up", "trial", "-y");
-      const nodes = await project.kubectl(["get", "nodes", "-o", "name"]);
-      return `${seconds(up)}; ${expectCode(nodes, 0, "get nodes").stdout.trim().split("\n").length} nodes`;
+      return `${seconds(up)}; ${await expectSize(project)}`;
     },
   },
   {
@@ -171,24 +132,94 @@ export const operations: readonly Operation[] = [
       const reason = expectText(held, /a disruption budget keeps pod [\w/-]+/, "up trial under a budget");
       expectCode(await project.kubectl(["delete", "pdb", "guarded"]), 0, "kubectl delete");
       const up = await succeed(project, "up", "trial", "-y");
-      project.lab.power(1);
-      return `refused after ${seconds(held)} ("${reason}"); without the budget removed in ${seconds(up)}`;
+      project.lab.power(project.cluster);
+      return `refused after ${seconds(held)} ("${reason}"); without the budget removed in ${seconds(up)}; ${await expectSize(project)}`;
     },
   },
   {
-    name: "rotate the CAs; a new Service answers afterwards",
+    name: threeControlPlanes,
     needs: deploy,
-    labs: ["real"],
     run: async (project) => {
+      project.write({ controlPlanes: 3 });
+      const up = await succeed(project, "up", "trial", "-y");
+      return `${seconds(up)}; ${await expectSize(project)}; ${await emptyPlan(project)}`;
+    },
+  },
+  {
+    name: "scale from three control planes back to one",
+    needs: threeControlPlanes,
+    run: async (project) => {
+      project.writeFile({ controlPlanes: 1 });
+      const up = await succeed(project, "up", "trial", "-y");
+      project.lab.power(project.cluster);
+      return `${seconds(up)}; ${await expectSize(project)}; ${await emptyPlan(project)}`;
+    },
+  },
+  {
+    name: "restore a backup on wiped machines",
+    needs: deploy,
+    run: async (project) => {
+      expectCode(await project.apply(configMap("in-the-backup")), 0, "kubectl apply");
+      await succeed(project, "backup", "create", "trial");
+      expectCode(await project.apply(configMap("after-the-backup")), 0, "kubectl apply");
+      const wiping = project.lab.wipe(project.cluster);
+      if (wiping.length > 0) await succeed(project, ...wiping);
+      const restored = await succeed(project, "restore", "trial", "--from", "latest", "-y");
+      expectCode(await project.kubectl(["get", "configmap", "in-the-backup"]), 0, "kubectl get configmap");
+      expectCode(await project.kubectl(["get", "configmap", "after-the-backup"]), 1, "kubectl get configmap");
+      await succeed(project, "health", "trial", "--wait-timeout", "5m");
+      return `${seconds(restored)}; a ConfigMap of the backup is there, a later one is not; every health check passes; ${await emptyPlan(project)}${await serviceAnswer(project, "restored")}`;
+    },
+  },
+  {
+    name: "rotate the CAs",
+    needs: deploy,
+    run: async (project) => {
+      const fingerprint = () => project.kubectl(["config", "view", "--raw", "-o", "jsonpath={.clusters[0].cluster}"]);
+      const before = await fingerprint();
       const ended = await succeed(project, "rotate-ca", "trial", "--dry-run=false", "-y");
-      return `${seconds(ended)}; a Service made afterwards ${await newServiceAnswers(project, "rotated")}; ${await emptyPlan(project)}`;
+      if ((await fingerprint()).stdout === before.stdout) throw new Error("the kubeconfig has the CA that it had");
+      await succeed(project, "health", "trial", "--wait-timeout", "5m");
+      return `${seconds(ended)}; the kubeconfig has another CA; every health check passes; ${await emptyPlan(project)}${await serviceAnswer(project, "rotated")}`;
+    },
+  },
+  {
+    name: "operate repairs a config that was changed behind its back",
+    needs: deploy,
+    run: async (project) => {
+      const machine = project.lab.machines.worker(1);
+      expectCode(await project.changeBehindTheBack(machine), 0, `apply to ${machine}`);
+      expectCode(await project.talosmith(["plan", "trial"]), 2, "plan trial");
+      const endAt = { text: /the machines are what the file says/, signal: "SIGTERM" } as const;
+      const operated = await project.talosmith(["operate", "trial", "--repair"], { endAt });
+      expectText(operated, endAt.text, "operate trial --repair");
+      return `repaired and ended after ${seconds(operated)}; ${await emptyPlan(project)}`;
+    },
+  },
+  {
+    name: "kill -9 at random moments, then the same command again",
+    needs: deploy,
+    run: async (project) => {
+      let kills = 0;
+      for (const { change, longest } of randomlyKilled) {
+        const next = change(project.cluster);
+        const grows = (next.workers ?? 0) > project.cluster.workers;
+        if (grows) project.write(next);
+        else project.writeFile(next);
+        kills += await killedRuns(project, longest);
+        await succeed(project, "up", "trial", "-y");
+        project.lab.power(project.cluster);
+        await expectSize(project);
+        await emptyPlan(project);
+      }
+      if (kills === 0) throw new Error("no kill interrupted a command");
+      return `${kills} runs of ${randomlyKilled.length} changes were killed; the next run of each ended with 0 and left an empty plan`;
     },
   },
   {
     name: "install an add-on by helm",
     program: "helm",
     needs: deploy,
-    labs: ["real"],
     run: async (project) => {
       project.writeFile({ addon: true });
       const up = await succeed(project, "up", "trial", "-y");
@@ -203,10 +234,11 @@ export const operations: readonly Operation[] = [
     run: async (project) => {
       const fault = project.lab.breakComponent("kube-controller-manager", "v1.36.5");
       if (fault.length > 0) await succeed(project, ...fault);
-      const killAt = /kube-controller-manager[^\n]*\bready[^\n]*\(\d+ s\)/;
-      const first = await project.talosmith(["upgrade", "k8s", "trial", "--to", "1.36.5", "-y"], { killAt });
+      const text = /kube-controller-manager[^\n]*\bready[^\n]*\(\d+ s\)/;
+      const endAt = { text, signal: "SIGKILL" } as const;
+      const first = await project.talosmith(["upgrade", "k8s", "trial", "--to", "1.36.5", "-y"], { endAt });
       project.writeFile({ kubernetes: "1.36.5" });
-      const wait = expectText(first, killAt, "upgrade k8s");
+      const wait = expectText(first, text, "upgrade k8s");
       const versions = await runningVersions(project);
       if (/(kube-scheduler|kubelet):v1\.36\.5/.test(versions)) throw new Error(`the upgrade went on: ${versions}`);
       expectCode(await project.talosmith(["health", "trial", "--wait-timeout", "10s"]), 1, "health");
@@ -239,7 +271,7 @@ export const operations: readonly Operation[] = [
     run: async (project) => {
       project.writeFile({ kubernetes: "1.36.1" });
       const killed = await project.talosmith(["up", "trial", "-y"], {
-        killAt: /kube-controller-manager gets its new version/,
+        endAt: { text: /kube-controller-manager gets its new version/, signal: "SIGKILL" },
       });
       if (killed.code !== null)
         throw new Error(`it ended before the kill, with ${killed.code}\n${lastLines(killed.said)}`);
@@ -253,6 +285,8 @@ export const operations: readonly Operation[] = [
     run: async (project) => {
       const ended = await succeed(project, "destroy", "trial", "-y");
       if (existsSync(join(project.root, "generated/trial/kubeconfig"))) throw new Error("the kubeconfig is left");
+      // A machine of the real lab does not outlive its reset.
+      project.lab.power(noMachines);
       return seconds(ended);
     },
   },
@@ -261,8 +295,7 @@ export const operations: readonly Operation[] = [
     needs: destroyed,
     program: "terraform",
     run: async (project) => {
-      project.writeFile({ kubernetes: "1.36.1", workers: 1, addon: false });
-      project.lab.renew(1);
+      project.write({ kubernetes: "1.36.1", addon: false });
       const ended = await succeed(project, "deploy", "trial", "-y");
       if (!existsSync(join(project.root, "cdktf.out")))
         throw new Error("terraform was not used: it is not on the PATH");

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import * as z from "zod";
 import { cleanEnvironment } from "../../test/support/terraform.ts";
 import type { Cluster, Lab } from "./lab.ts";
 
@@ -16,8 +17,10 @@ export interface Ended {
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Ends the command by SIGKILL as soon as this was printed. */
-  readonly killAt?: RegExp;
+  /** Ends the command by this signal as soon as this was printed. */
+  readonly endAt?: { readonly text: RegExp; readonly signal: "SIGKILL" | "SIGTERM" };
+  /** Ends the command by SIGKILL after so many seconds. */
+  readonly killAfter?: number;
   readonly stdin?: string;
 }
 
@@ -27,11 +30,14 @@ const longest = 15;
 /** The image of the registry that answers "OK" on port 8080 (coredns stands behind that name in the lab). */
 const image = "registry.k8s.io/coredns/coredns:v1.14.6";
 
+const sysctlName = "net.ipv4.ip_local_port_range";
+const sysctlValue = (number: number) => `${10_000 + number} 60000`;
+
 /** A project in a folder of its own, and the programs that run in it. */
 export class Project {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), "talosmith-real-")));
   readonly lab: Lab;
-  cluster: Cluster = { kubernetes: "1.36.1", workers: 1, sysctl: 1, addon: false };
+  cluster: Cluster = { kubernetes: "1.36.1", controlPlanes: 1, workers: 1, sysctl: 1, addon: false };
 
   constructor(lab: Lab) {
     this.lab = lab;
@@ -45,14 +51,14 @@ export class Project {
   /** Changes the environment file, and powers its machines on. */
   write(change: Partial<Cluster>): void {
     this.writeFile(change);
-    this.lab.power(this.cluster.workers);
+    this.lab.power(this.cluster);
   }
 
   /** Only the file: machines that leave the cluster must still answer. */
   writeFile(change: Partial<Cluster>): void {
     this.cluster = { ...this.cluster, ...change };
     const { kubernetes, sysctl, addon } = this.cluster;
-    const machine = { sysctls: { "net.ipv4.ip_local_port_range": `${10_000 + sysctl} 60000` } };
+    const machine = { sysctls: { [sysctlName]: sysctlValue(sysctl) } };
     const environment = {
       ...this.lab.environment(this.cluster),
       cluster: {
@@ -69,6 +75,16 @@ export class Project {
     writeFileSync(join(this.root, "environments/trial.yaml"), JSON.stringify(environment, undefined, 2));
   }
 
+  /** Gives a machine another config than the file says, as somebody with talosctl would. */
+  async changeBehindTheBack(machine: string): Promise<Ended> {
+    const target = ["-e", "trial", "-n", machine];
+    const got = await this.talosmith(["get", "machineconfig", "v1alpha1", ...target, "--json"]);
+    const { spec } = z.object({ spec: z.string() }).parse(JSON.parse(got.stdout));
+    const file = join(this.root, "tmp/changed.yaml");
+    writeFileSync(file, spec.replace(sysctlValue(this.cluster.sysctl), sysctlValue(9999)), { mode: 0o600 });
+    return this.talosmith(["apply", ...target, "-f", file, "--mode", "no-reboot"]);
+  }
+
   /** The real command, to its end. */
   talosmith(words: readonly string[], options: RunOptions = {}): Promise<Ended> {
     return this.run([process.execPath, resolve("bin/talosmith.js"), ...words], options);
@@ -79,11 +95,13 @@ export class Project {
     return this.run(["kubectl", "--kubeconfig", kubeconfig, ...words], stdin === undefined ? {} : { stdin });
   }
 
+  /** The answer of the Kubernetes API to a GET. */
+  async kubernetes(path: string): Promise<unknown> {
+    return JSON.parse((await this.kubectl(["get", "--raw", path])).stdout);
+  }
+
   apply(...objects: readonly unknown[]): Promise<Ended> {
-    return this.kubectl(
-      ["apply", "--validate=false", "-f", "-"],
-      JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }),
-    );
+    return this.kubectl(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
   }
 
   run(words: readonly string[], options: RunOptions = {}): Promise<Ended> {
@@ -104,14 +122,14 @@ export class Project {
     const hear = (text: string) => {
       said += text;
       appendFileSync(join(this.root, "log.txt"), text);
-      if (options.killAt?.test(said)) child.kill("SIGKILL");
+      if (options.endAt?.text.test(said)) child.kill(options.endAt.signal);
     };
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       stdout += text;
       hear(text);
     });
     child.stderr.setEncoding("utf8").on("data", hear);
-    const hangs = setTimeout(() => child.kill("SIGKILL"), longest * 60_000);
+    const hangs = setTimeout(() => child.kill("SIGKILL"), (options.killAfter ?? longest * 60) * 1000);
     appendFileSync(join(this.root, "log.txt"), `\n$ ${words.slice(1).join(" ")}\n`);
     return new Promise((done, fail) => {
       child.on("error", fail);
@@ -161,3 +179,5 @@ export const budget = (name: string): unknown => ({
   metadata: { name },
   spec: { minAvailable: 1, selector: { matchLabels: { app: name } } },
 });
+
+export const configMap = (name: string): unknown => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name } });

@@ -2,7 +2,8 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
+import { getRawAsset, isSea } from "node:sea";
 import { textIfThere } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { fileError } from "../../talos/file-error.ts";
@@ -243,7 +244,7 @@ async function codeIdentity(daemonCommand: readonly string[]): Promise<string> {
   const entry = daemonCommand.at(-1) ?? "";
   if (!entry.endsWith(".ts")) {
     return `bundle:${createHash("sha256")
-      .update(await readFile(entry))
+      .update(await bundledFile(entry))
       .digest("hex")
       .slice(0, 16)}`;
   }
@@ -254,6 +255,11 @@ async function codeIdentity(daemonCommand: readonly string[]): Promise<string> {
     hash.update(`${file} ${size} ${mtimeMs}\n`);
   }
   return `checkout:${hash.digest("hex").slice(0, 16)}`;
+}
+
+/** From the directory of the bundle, or from inside of an executable that is made of it. */
+async function bundledFile(file: string): Promise<Buffer> {
+  return isSea() ? Buffer.from(getRawAsset(basename(file)) as ArrayBuffer) : readFile(file);
 }
 
 /** True when a daemon of this code must give way to one of the other. */

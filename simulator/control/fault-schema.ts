@@ -29,6 +29,7 @@ const timed = <K extends string>(kind: K) => z.strictObject({ kind: z.literal(ki
  * - `never-back`: the next time it goes down it stays down
  * - `component-not-ready`: a component of Kubernetes on a control plane runs and never becomes ready; with `version`, only
  *   that version of it
+ * - `slow-static-pods`: a pod of the control plane takes `milliseconds` to be replaced when its config changes
  * - `service-fails`: a service of Talos that does not run yet cannot start, and says `message`
  * - `volume-fails`: a volume of Talos, such as EPHEMERAL, is not made, and says `message`
  * - `bad-boot`: an upgraded system does not come up; the boot loader goes back to the previous one
@@ -39,6 +40,7 @@ const schema = z.discriminatedUnion("kind", [
   plain("half-open"),
   timed("delay"),
   timed("trickle"),
+  timed("slow-static-pods"),
   plain("wrong-certificate"),
   plain("expired-certificate"),
   timed("clock-skew"),

@@ -35,8 +35,9 @@ export function staticPodsRun(machine: Machine, now: number): boolean {
   return isUp(machine.life) && machine.staticPodsAt !== undefined && machine.staticPodsAt <= now;
 }
 
-/** False where a fault keeps a component that runs from becoming ready. */
+/** False while a component's pod is replaced or restarts, and where a fault keeps one that runs from becoming ready. */
 export function componentWorks(machine: Machine, component: string, now: number): boolean {
+  if ((machine.components[component]?.readyAt ?? now) > now) return false;
   return !machine.faults.some(
     (fault) =>
       fault.kind === "component-not-ready" &&

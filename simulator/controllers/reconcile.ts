@@ -55,6 +55,7 @@ function ofMachine(machine: Machine, timings: Timings, consider: (time: number |
   if (machine.life.stage === "stopping" && machine.life.leaveEtcd) consider(machine.life.until + timings.etcdLeave);
   consider(machine.tryUntil);
   consider(machine.staticPodsAt);
+  for (const { readyAt } of Object.values(machine.components)) consider(readyAt);
   for (const service of Object.values(machine.services)) {
     consider(service.healthyAt);
     consider(service.startAt);

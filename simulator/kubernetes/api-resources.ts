@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Cluster, type KubernetesObject, specOf, type Tree } from "../machine/world.ts";
-import { listObjects } from "./store.ts";
+import { isCustomGroup, listObjects } from "./store.ts";
 
 type Row = readonly [name: string, kind: string, namespaced: boolean, shortNames?: string, categories?: string];
 
@@ -59,10 +59,10 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "autoscaling/v2": [["horizontalpodautoscalers", "HorizontalPodAutoscaler", true, "hpa", "all"]],
   "certificates.k8s.io/v1": [["certificatesigningrequests", "CertificateSigningRequest", false, "csr"]],
   "admissionregistration.k8s.io/v1": [
-    ["mutatingwebhookconfigurations", "MutatingWebhookConfiguration", false],
-    ["validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false],
-    ["validatingadmissionpolicies", "ValidatingAdmissionPolicy", false],
-    ["validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", false],
+    ["mutatingwebhookconfigurations", "MutatingWebhookConfiguration", false, "", "api-extensions"],
+    ["validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false, "", "api-extensions"],
+    ["validatingadmissionpolicies", "ValidatingAdmissionPolicy", false, "", "api-extensions"],
+    ["validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", false, "", "api-extensions"],
   ],
   "apiextensions.k8s.io/v1": [
     ["customresourcedefinitions", "CustomResourceDefinition", false, "crd crds", "api-extensions"],
@@ -112,6 +112,30 @@ export function findResource(
   );
 }
 
+/** Whether the server knows anything of this group. */
+export function isServed(cluster: Cluster | undefined, group: string): boolean {
+  return apiResources(cluster).some((candidate) => candidate.group === group);
+}
+
+/** Kinds whose objects have no status of their own. */
+const stateless: ReadonlySet<string> = new Set([
+  ...["configmaps", "secrets", "events", "endpoints", "serviceaccounts", "limitranges", "podtemplates"],
+  ...[
+    "controllerrevisions",
+    "leases",
+    "endpointslices",
+    "clusterroles",
+    "clusterrolebindings",
+    "roles",
+    "rolebindings",
+  ],
+  ...["storageclasses", "csidrivers", "csinodes", "csistoragecapacities", "ingressclasses", "networkpolicies"],
+  ...["priorityclasses", "runtimeclasses", "mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
+  "validatingadmissionpolicybindings",
+]);
+
+export const hasStatus = ({ name }: Pick<ApiResource, "name">): boolean => !stateless.has(name);
+
 /** The resource that stores objects of this apiVersion and kind. */
 export function findKind(cluster: Cluster | undefined, apiVersion: string, kind: string): ApiResource | undefined {
   return apiResources(cluster).find((candidate) => candidate.kind === kind && apiVersionOf(candidate) === apiVersion);
@@ -130,6 +154,9 @@ export interface ApiResource {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
 }
+
+/** Whether a custom resource definition made it. */
+export const isCustom = ({ group }: Pick<ApiResource, "group">): boolean => isCustomGroup(group);
 
 export const definitionStorage = "customresourcedefinitions.apiextensions.k8s.io";
 

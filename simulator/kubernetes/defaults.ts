@@ -35,7 +35,19 @@ export function withDefaults(object: NewObject): NewObject {
   }
   switch (object.kind) {
     case "Pod":
-      return { ...object, ...withPodDefaults(object, "Pod"), status: object.status ?? { phase: "Pending" } };
+      return withOwnDefaults({ ...object, ...withPodDefaults(object, "Pod") });
+    case "CustomResourceDefinition":
+      return { ...object, spec: definitionSpec(spec) };
+    case "Event":
+      return {
+        eventTime: null,
+        firstTimestamp: null,
+        lastTimestamp: null,
+        reportingComponent: "",
+        reportingInstance: "",
+        source: {},
+        ...object,
+      };
     case "Namespace": {
       const labels = { "kubernetes.io/metadata.name": object.metadata.name, ...object.metadata.labels };
       const metadata = { ...object.metadata, labels };
@@ -87,6 +99,29 @@ function withPodDefaults(pod: Tree, owner: string): Tree {
   return { ...pod, spec: { ...filled, ...Object.fromEntries(lists) } };
 }
 
+/** What a pod has and a template has not. */
+function withOwnDefaults(pod: NewObject): NewObject {
+  const spec = tree(pod.spec);
+  const { serviceAccountName } = spec;
+  const own = {
+    enableServiceLinks: true,
+    preemptionPolicy: "PreemptLowerPriority",
+    priority: 0,
+    ...(serviceAccountName === undefined ? {} : { serviceAccount: serviceAccountName }),
+  };
+  const status = pod.status ?? { phase: "Pending", qosClass: "BestEffort" };
+  return { ...pod, spec: fill(spec, own), status };
+}
+
+function definitionSpec(spec: Tree): Tree {
+  const names = tree(spec.names);
+  const kind = String(names.kind);
+  return fill(spec, {
+    conversion: { strategy: "None" },
+    names: { listKind: `${kind}List`, singular: kind.toLowerCase() },
+  });
+}
+
 function withContainerDefaults(container: unknown): unknown {
   if (!isTree(container)) return container;
   const image = String(container.image ?? "");
@@ -119,7 +154,6 @@ function serviceSpec(spec: Tree): Tree {
     type: "ClusterIP",
     sessionAffinity: "None",
     internalTrafficPolicy: "Cluster",
-    ipFamilyPolicy: "SingleStack",
     ...spec,
   };
   if (!Array.isArray(spec.ports)) return full;

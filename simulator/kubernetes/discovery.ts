@@ -3,16 +3,27 @@
 import { createHash } from "node:crypto";
 import { given } from "../../talos/given.ts";
 import type { Cluster, Tree } from "../machine/world.ts";
-import { type ApiResource, apiResources, apiVersionOf } from "./api-resources.ts";
+import { type ApiResource, apiResources, apiVersionOf, hasStatus } from "./api-resources.ts";
 import { reviewResources } from "./identity.ts";
 
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 const scalable = ["deployments", "replicasets", "statefulsets", "replicationcontrollers"];
 
+/** What a server says of itself. */
+interface ServerFacts {
+  readonly address: string;
+  readonly version: string;
+}
+
 /** Paths that tell clients what the server offers; undefined for any other path. */
-export function discover(cluster: Cluster | undefined, path: string, kubernetesVersion: string): unknown {
-  if (path === "/version") return versionInfo(kubernetesVersion);
-  if (path === "/api") return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };
+export function discover(cluster: Cluster | undefined, path: string, server: ServerFacts): unknown {
+  if (path === "/")
+    return { paths: ["/api", "/api/v1", "/apis", "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"] };
+  if (path === "/version") return versionInfo(server.version);
+  if (path === "/api") {
+    const serverAddressByClientCIDRs = [{ clientCIDR: "0.0.0.0/0", serverAddress: `${server.address}:6443` }];
+    return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs };
+  }
   const resources = [...apiResources(cluster), ...reviewResources];
   if (path === "/apis") {
     const names = [...new Set(resources.map((resource) => resource.group))].filter((group) => group !== "");
@@ -38,6 +49,10 @@ function resourceList(resources: readonly ApiResource[], group: string, version:
   return { kind: "APIResourceList", apiVersion: "v1", groupVersion, resources: held.flatMap(entries) };
 }
 
+/** Namespaces are deleted one by one. */
+const verbsOf = ({ kind }: ApiResource) =>
+  kind === "Namespace" ? verbs.filter((verb) => verb !== "deletecollection") : verbs;
+
 function entries(resource: ApiResource): Tree[] {
   const { name, kind, namespaced, singular, shortNames, categories } = resource;
   const main = given({
@@ -45,7 +60,7 @@ function entries(resource: ApiResource): Tree[] {
     singularName: singular,
     namespaced,
     kind,
-    verbs: reviewResources.includes(resource) ? ["create"] : verbs,
+    verbs: reviewResources.includes(resource) ? ["create"] : verbsOf(resource),
     shortNames: shortNames.length > 0 ? shortNames : undefined,
     categories: categories.length > 0 ? categories : undefined,
   });
@@ -59,7 +74,7 @@ function entries(resource: ApiResource): Tree[] {
     ...more,
   });
   const writable = ["get", "patch", "update"];
-  const held = [main, below("status", writable)];
+  const held = hasStatus(resource) ? [main, below("status", writable)] : [main];
   if (scalable.includes(name))
     held.push(below("scale", writable, { group: "autoscaling", version: "v1", kind: "Scale" }));
   if (name === "pods" && resource.group === "")
@@ -75,6 +90,10 @@ function versionInfo(version: string): Tree {
   return {
     major,
     minor,
+    emulationMajor: major,
+    emulationMinor: minor,
+    minCompatibilityMajor: major,
+    minCompatibilityMinor: String(Number(minor) - 1),
     gitVersion: version,
     gitCommit: "simulated",
     gitTreeState: "clean",
@@ -89,29 +108,32 @@ function versionInfo(version: string): Tree {
  * The OpenAPI documents, as far as clients plan with them: which paths take which patches and that the server checks fields.
  * They describe no fields: `kubectl explain` finds nothing.
  */
-export function openApi(cluster: Cluster | undefined, path: string): unknown {
+export function openApi(
+  cluster: Cluster | undefined,
+  path: string,
+): { readonly type: string; readonly document: Tree } | undefined {
   const resources = apiResources(cluster);
   if (path === "/openapi/v3") {
     const versions = [...new Set(resources.map(apiVersionOf))];
     const hash = createHash("sha256").update(versions.join()).digest("hex").slice(0, 16);
-    return {
-      paths: Object.fromEntries(
-        versions.map((version) => {
-          const root = `${version.includes("/") ? "apis" : "api"}/${version}`;
-          return [root, { serverRelativeURL: `/openapi/v3/${root}?hash=${hash}` }];
-        }),
-      ),
-    };
+    const paths = Object.fromEntries(
+      versions.map((version) => {
+        const root = `${version.includes("/") ? "apis" : "api"}/${version}`;
+        return [root, { serverRelativeURL: `/openapi/v3/${root}?hash=${hash}` }];
+      }),
+    );
+    return { type: "text/plain; charset=utf-8", document: { paths } };
   }
   const [, version] = /^\/openapi\/v3\/apis?\/(.+)$/.exec(path) ?? [];
   const held = resources.filter((resource) => apiVersionOf(resource) === version);
   if (held.length === 0) return undefined;
-  return {
+  const document = {
     openapi: "3.0.0",
     info: { title: "Kubernetes", version: "simulated" },
     paths: Object.fromEntries(held.map((resource) => [pathOf(resource), { patch: patchOf(resource) }])),
     components: { schemas: {} },
   };
+  return { type: "application/json", document };
 }
 
 function pathOf(resource: ApiResource): string {

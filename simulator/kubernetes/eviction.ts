@@ -24,12 +24,15 @@ export function requireEvictable(cluster: Cluster, pod: KubernetesObject): void 
     const message = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
     throw new ApiError("InternalError", message);
   }
-  const { allowed, currentHealthy } = countsOf(cluster, budget);
+  const { allowed, currentHealthy, uncounted } = countsOf(cluster, budget);
   const least = currentHealthy - allowed;
   const { unhealthyPodEvictionPolicy } = specOf<BudgetSpec>(budget);
   const isSpare = unhealthyPodEvictionPolicy === "AlwaysAllow" || (least > 0 && currentHealthy >= least);
   if (allowed > 0 || (!isHealthy(pod) && isSpare)) return;
-  const message = `The disruption budget ${budget.metadata.name} needs ${least} healthy pods and has ${currentHealthy} currently`;
+  const needs = uncounted
+    ? "does not allow evicting pods currently"
+    : `needs ${least} healthy pods and has ${currentHealthy} currently`;
+  const message = `The disruption budget ${budget.metadata.name} ${needs}`;
   throw new ApiError("TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.", {
     causes: [{ reason: "DisruptionBudget", message }],
   });
@@ -65,12 +68,12 @@ function countsOf(cluster: Cluster, budget: KubernetesObject) {
   // Of how many a share is meant only the pods' controllers know.
   const isShare = maxUnavailable !== undefined || typeof minAvailable === "string";
   if (isShare && pods.some((pod) => pod.metadata.ownerReferences === undefined))
-    return { expectedPods: 0, currentHealthy, allowed: 0 };
+    return { expectedPods: 0, currentHealthy, allowed: 0, uncounted: true };
   const least =
     maxUnavailable === undefined
       ? Math.ceil(share(minAvailable, expectedPods))
       : expectedPods - Math.ceil(share(maxUnavailable, expectedPods));
-  return { expectedPods, currentHealthy, allowed: currentHealthy - least };
+  return { expectedPods, currentHealthy, allowed: currentHealthy - least, uncounted: false };
 }
 
 /** So many, or a share such as 25%: perhaps not a whole number then. */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { TLSSocket } from "node:tls";
-import type { Cluster } from "../machine/world.ts";
+import { jsonIn } from "../../talos/plain-text.ts";
+import { type Cluster, tree } from "../machine/world.ts";
 import { type ApiResource, resourcesOf } from "./api-resources.ts";
-import { ApiError } from "./status.ts";
+import { ApiError, notServed } from "./status.ts";
 import { listObjects } from "./store.ts";
 
 export interface User {
@@ -58,10 +59,16 @@ export const reviewResources: readonly ApiResource[] = [
   ...resourcesOf("authentication.k8s.io/v1", [["selfsubjectreviews", "SelfSubjectReview", false]]),
 ];
 
-/** The answer for whoever got this far: only administrators do. Undefined for a path that asks no such question. */
-export function answerReview(path: string, user: User): unknown {
-  const found = reviewResources.find(({ group, version, name }) => path === `/apis/${group}/${version}/${name}`);
-  if (found === undefined) return undefined;
+const reviewAt = (path: string) =>
+  reviewResources.find(({ group, version, name }) => path === `/apis/${group}/${version}/${name}`);
+
+export const asksReview = (path: string): boolean => reviewAt(path) !== undefined;
+
+/** The answer to every request that is authenticated: only administrators are. */
+export function answerReview(path: string, user: User, body: Buffer): unknown {
+  const found = reviewAt(path);
+  if (found === undefined) throw notServed();
+  const { spec = {} } = tree(jsonIn(body.toString()));
   const everything = { verbs: ["*"], apiGroups: ["*"], resources: ["*"] };
   const status = {
     SelfSubjectAccessReview: { allowed: true },
@@ -72,5 +79,5 @@ export function answerReview(path: string, user: User): unknown {
     },
     SelfSubjectReview: { userInfo: { username: user.name, groups: [...user.groups, "system:authenticated"] } },
   }[found.kind];
-  return { apiVersion: `${found.group}/${found.version}`, kind: found.kind, metadata: {}, spec: {}, status };
+  return { apiVersion: `${found.group}/${found.version}`, kind: found.kind, metadata: {}, spec, status };
 }

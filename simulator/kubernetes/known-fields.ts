@@ -71,6 +71,14 @@ export function unknownField(object: Tree): string | undefined {
   return firstUnknown(object, shape, "");
 }
 
+/** The object without the fields at its top that its kind does not have. */
+export function withoutUnknown<T extends Tree>(object: T): T {
+  const own = tops[String(object.kind)];
+  if (own === undefined) return object;
+  const known = words(`apiVersion kind metadata ${own}`);
+  return Object.fromEntries(Object.entries(object).filter(([key]) => known.has(key))) as T;
+}
+
 function firstUnknown(value: unknown, shape: Shape, path: string): string | undefined {
   if (Array.isArray(value))
     return value

@@ -47,7 +47,10 @@ export function noteUpdate(
   const others = entries.filter((entry) => entry !== mine);
   const kept = others.flatMap((entry) => narrowed(entry, (path) => now.has(path) && !changed.has(path)));
   const held = [...new Set([...pathsOf(mine?.fieldsV1).filter((path) => now.has(path)), ...changed])];
-  const own = held.length === 0 ? [] : [entry(after, writer, "Update", held, changed.size === 0 ? mine : undefined)];
+  const own =
+    held.length === 0 || same(held, [""])
+      ? []
+      : [entry(after, writer, "Update", held, changed.size === 0 ? mine : undefined)];
   return withEntries(after, [...kept, ...own]);
 }
 
@@ -111,6 +114,8 @@ function narrowed(entry: Entry, keep: (path: string) => boolean): readonly Entry
 }
 
 function withEntries(object: KubernetesObject, managedFields: readonly Entry[]): KubernetesObject {
+  const { managedFields: _, ...metadata } = object.metadata;
+  if (managedFields.length === 0) return { ...object, metadata };
   return { ...object, metadata: { ...object.metadata, managedFields } };
 }
 
@@ -142,7 +147,7 @@ function conflictError(conflicts: readonly { readonly manager: string; readonly 
   const [first] = shown;
   const words =
     shown.length === 1
-      ? `1 conflict with "${first?.manager}": ${first?.field}`
+      ? `1 conflict: conflict with "${first?.manager}": ${first?.field}`
       : `${shown.length} conflicts: ${shown.map(({ manager, field }) => `conflict with "${manager}": ${field}`).join(", ")}`;
   return new ApiError("Conflict", `Apply failed with ${words}`, {
     causes: shown.map(({ manager, field }) => ({

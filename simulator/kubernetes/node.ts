@@ -21,11 +21,16 @@ export function kubernetesVersionOf(image: string): string {
   return /:(v\d+\.\d+\.\d+(?:-(?:alpha|beta|rc)\.\d+)?)/.exec(image)?.[1] ?? "v0.0.0";
 }
 
+/** With which a kubelet registers that a cloud controller manager has to follow; nothing here takes it away. */
+const uninitialized = { key: "node.cloudprovider.kubernetes.io/uninitialized", value: "true", effect: "NoSchedule" };
+
 /** The Node that a kubelet registers. `index` numbers the nodes of the cluster, for the pod network. */
 export function newNode(name: string, machine: Machine, config: NodeConfig, index: number, now: number): NewObject {
   const controlPlane = config.type === "controlplane";
   const podCidr = podCidrOf(config.podSubnets[0] ?? "10.244.0.0/16", index);
-  const taints = config.taints.map(({ key, value, effect }) => given({ key, effect, value: value || undefined }));
+  const taints = [...(config.externalCloudProvider ? [uninitialized] : []), ...config.taints].map(
+    ({ key, value, effect }) => given({ key, effect, value: value || undefined }),
+  );
   return {
     apiVersion: "v1",
     kind: "Node",
@@ -49,7 +54,12 @@ export function newNode(name: string, machine: Machine, config: NodeConfig, inde
         "volumes.kubernetes.io/controller-managed-attach-detach": "true",
       },
     },
-    spec: given({ podCIDR: podCidr, podCIDRs: [podCidr], taints: taints.length === 0 ? undefined : taints }),
+    spec: given({
+      podCIDR: podCidr,
+      podCIDRs: [podCidr],
+      providerID: config.providerId,
+      taints: taints.length === 0 ? undefined : taints,
+    }),
     status: nodeStatus(name, machine, config, "False", now),
   };
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Http2ServerResponse } from "node:http2";
+import { given } from "../../talos/given.ts";
 import { configOf, machinesOf } from "../controllers/membership.ts";
 import { type KubernetesObject, statusOf, type Tree, tree, valueAt } from "../machine/world.ts";
-import { type ApiResource, apiVersionOf, storageName } from "./api-resources.ts";
+import { type ApiResource, apiVersionOf, hasStatus, isCustom, storageName } from "./api-resources.ts";
 import { requireEvictable } from "./eviction.ts";
 import { leaseAsOf } from "./node.ts";
+import { invalid, refuse } from "./object-rules.ts";
+import { pageOf } from "./page.ts";
 import { applyPatch } from "./patch.ts";
 import { stopPod } from "./pod.ts";
 import {
@@ -14,14 +17,17 @@ import {
   type ObjectRequest,
   objectOf,
   storedIn,
+  strangerError,
   type Target,
   targetOf,
   truthy,
+  wrongKind,
 } from "./request.ts";
+import { requireSound } from "./request-rules.ts";
 import { requireRight, verbOf } from "./rights.ts";
 import { distrustLog } from "./root-ca.ts";
 import { fieldSelector, labelSelector } from "./selectors.ts";
-import { ApiError, send, sendJson } from "./status.ts";
+import { ApiError, notServed, send, sendJson } from "./status.ts";
 import { listObjects, timestamp } from "./store.ts";
 import { tableOf } from "./table.ts";
 import { watch } from "./watch.ts";
@@ -32,6 +38,7 @@ export async function handleObjects(request: ObjectRequest, response: Http2Serve
   const target = targetOf(clusterOf(request), request.url.pathname);
   const watching = truthy(request.url.searchParams.get("watch"));
   requireRight(clusterOf(request), request.user, target, verbOf(request.method, target, watching));
+  requireSound(request, target);
   if (request.method === "GET" && watching)
     return watch(request, target, filterOf(request, target), wantsTable(request), response);
   if (target.subresource === "log")
@@ -44,27 +51,33 @@ async function answer(request: ObjectRequest, target: Target): Promise<readonly 
   const { method } = request;
   if (target.subresource === "eviction" && method === "POST") return [201, await postEviction(request, target)];
   if (target.subresource === "scale") return [200, await scale(request, target)];
-  if (!["status", "finalize", "ephemeralcontainers", "resize", undefined].includes(target.subresource)) {
+  if (target.subresource === "status" && !hasStatus(target.resource)) throw notServed();
+  if (["exec", "attach", "portforward", "proxy", "token"].includes(target.subresource ?? ""))
     throw new ApiError(
       "NotFound",
       `the simulated cluster does not serve ${target.subresource}: its pods run in name only`,
     );
-  }
+  if (!["status", "finalize", "ephemeralcontainers", "resize", undefined].includes(target.subresource))
+    throw notServed();
   switch (method) {
     case "GET":
       return [200, target.name === undefined ? list(request, target) : get(request, target)];
     case "POST":
-      return [201, createFrom(request, target, objectOf(await bodyOf(request)))];
+      return [201, createFrom(request, target, objectOf(await bodyOf(request), target))];
     case "PUT":
-      return [200, replaceWith(request, target, objectOf(await bodyOf(request)))];
+      return [200, replaceWith(request, target, objectOf(await bodyOf(request), target))];
     case "PATCH": {
       const { object, created } = patchWith(request, target, await bodyOf(request));
       return [created ? 201 : 200, object];
     }
     case "DELETE":
       if (target.name !== undefined) return [200, remove(request, target, await bodyOf(request))];
-      removeAll(request, target, filterOf(request, target), await bodyOf(request));
-      return [200, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" }];
+      return [
+        200,
+        listObject(target.resource, removeAll(request, target, filterOf(request, target), await bodyOf(request)), {
+          resourceVersion: String(clusterOf(request).revision),
+        }),
+      ];
     default:
       throw new ApiError("MethodNotAllowed", `the server does not allow ${method} here`);
   }
@@ -81,10 +94,15 @@ function wantsTable(request: ObjectRequest): boolean {
   return request.accept.includes("as=Table");
 }
 
+function wantsMetadata(request: ObjectRequest): boolean {
+  return request.accept.includes("as=PartialObjectMetadata");
+}
+
 function get(request: ObjectRequest, target: Target): unknown {
   const cluster = clusterOf(request);
   const { now } = request.simulation.moment;
   const object = leaseAsOf(cluster, storedIn(cluster, target), now);
+  if (wantsMetadata(request)) return metadataOf(object);
   return wantsTable(request) ? tableOf(target.resource.name, [object], object.metadata.resourceVersion, now) : object;
 }
 
@@ -92,32 +110,53 @@ function list(request: ObjectRequest, target: Target): unknown {
   const { resource, namespace } = target;
   const cluster = clusterOf(request);
   const { now } = request.simulation.moment;
-  const items = listObjects(cluster, storageName(resource), namespace)
-    .filter(filterOf(request, target))
-    .map((object) => leaseAsOf(cluster, object, now));
-  const revision = String(cluster.revision);
-  return wantsTable(request) ? tableOf(resource.name, items, revision, now) : listObject(resource, items, revision);
+  const all = listObjects(cluster, storageName(resource), namespace).filter(filterOf(request, target));
+  const { items: stored, ...rest } = pageOf(all, request.url.searchParams, cluster.revision);
+  const items = stored.map((object) => leaseAsOf(cluster, object, now));
+  const metadata = { resourceVersion: String(cluster.revision), ...rest };
+  if (wantsTable(request)) return { ...tableOf(resource.name, items, metadata.resourceVersion, now), metadata };
+  return wantsMetadata(request) ? metadataList(items, metadata) : listObject(resource, items, metadata);
+}
+
+function metadataList(items: readonly KubernetesObject[], metadata: Tree): unknown {
+  return {
+    kind: "PartialObjectMetadataList",
+    apiVersion: "meta.k8s.io/v1",
+    metadata,
+    items: items.map(metadataOf),
+  };
+}
+
+/** What is known of any object, as clients ask for that do not need the rest. */
+function metadataOf({ metadata }: KubernetesObject): Tree {
+  return { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata };
 }
 
 /** In lists of built-in kinds only the list says what its items are. */
-function withoutKind({ group }: ApiResource): (object: KubernetesObject) => Tree {
-  if (group.includes(".") && !group.endsWith(".k8s.io")) return (object) => object;
+function withoutKind(resource: ApiResource): (object: KubernetesObject) => Tree {
+  if (isCustom(resource)) return (object) => object;
   return ({ kind: _kind, apiVersion: _apiVersion, ...rest }) => rest;
 }
 
-function listObject(resource: ApiResource, items: readonly KubernetesObject[], resourceVersion: string): unknown {
+function listObject(resource: ApiResource, items: readonly KubernetesObject[], metadata: Tree): unknown {
   return {
     kind: `${resource.kind}List`,
     apiVersion: apiVersionOf(resource),
-    metadata: { resourceVersion },
+    metadata,
     items: items.map(withoutKind(resource)),
   };
 }
 
 async function postEviction(request: ObjectRequest, target: Target): Promise<unknown> {
-  await request.body();
+  const { kind, metadata, deleteOptions } = tree(await bodyOf(request));
+  if (kind !== undefined && kind !== "Eviction") throw wrongKind(String(kind), "Eviction");
+  const named = tree(metadata).name;
+  if (named !== undefined && named !== target.name)
+    throw new ApiError("BadRequest", "name in URL does not match name in Eviction object");
+  const uid = valueAt(deleteOptions, ["preconditions", "uid"]);
   commit(request, (cluster, moment) => {
     const pod = storedIn(cluster, target);
+    if (typeof uid === "string" && uid !== pod.metadata.uid) throw strangerError(target, uid, pod.metadata.uid);
     requireEvictable(cluster, pod);
     return { cluster: stopPod(cluster, pod, moment), object: pod };
   });
@@ -141,7 +180,8 @@ function scaleOf(workload: KubernetesObject): Tree {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-    spec: { replicas: tree(workload.spec).replicas ?? 1 },
+    // Typed objects leave a zero out.
+    spec: given({ replicas: (tree(workload.spec).replicas ?? 1) || undefined }),
     status: { replicas: tree(workload.status).replicas ?? 0, selector },
   };
 }
@@ -150,13 +190,15 @@ function scaleOf(workload: KubernetesObject): Tree {
 function scaled(workload: KubernetesObject, input: unknown, contentType: string): KubernetesObject {
   const view = contentType.includes("patch") ? applyPatch(scaleOf(workload), contentType, input) : input;
   const replicas = valueAt(view, ["spec", "replicas"]);
-  if (typeof replicas !== "number" || replicas < 0) {
-    throw new ApiError("Invalid", "spec.replicas: Invalid value: must be greater than or equal to 0");
-  }
+  const wanted = typeof replicas === "number" ? replicas : 0;
+  if (wanted < 0)
+    refuse({ group: "autoscaling", kind: "Scale", name: "scales" }, workload.metadata.name, [
+      invalid("spec.replicas", String(wanted), "must be greater than or equal to 0"),
+    ]);
   const expected = valueAt(view, ["metadata", "resourceVersion"]);
   const { resourceVersion: known } = workload.metadata;
   const metadata = { ...workload.metadata, resourceVersion: typeof expected === "string" ? expected : known };
-  return { ...workload, metadata, spec: { ...tree(workload.spec), replicas } };
+  return { ...workload, metadata, spec: { ...tree(workload.spec), replicas: wanted } };
 }
 
 interface ContainerStatus {

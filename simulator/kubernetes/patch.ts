@@ -6,7 +6,8 @@ import { ApiError } from "./status.ts";
 /** Applies a patch of any of the kinds that clients send. */
 export function applyPatch(target: Tree, contentType: string, patch: unknown): Tree {
   if (contentType.startsWith("application/json-patch+json")) {
-    return (Array.isArray(patch) ? patch : []).reduce<Tree>(
+    if (!Array.isArray(patch)) throw new ApiError("BadRequest", "the patch is not a list of operations");
+    return (patch as readonly unknown[]).reduce<Tree>(
       (tree, operation) => jsonPatch(tree, operation as Operation),
       target,
     );
@@ -64,6 +65,11 @@ function mergeLists(field: string, target: unknown, patch: readonly unknown[], o
   return merged.sort((a, b) => place(a) - place(b));
 }
 
+/** The server does not say which operation it could not make. */
+function refusedPatch(): ApiError {
+  return new ApiError("Invalid", "the server rejected our request due to an error in our request", {});
+}
+
 interface Operation {
   readonly op: string;
   readonly path: string;
@@ -86,13 +92,13 @@ function jsonPatch(target: Tree, { op, path, value }: Operation): Tree {
       return op === "remove" ? node.toSpliced(index, 1) : node.toSpliced(index, op === "replace" ? 1 : 0, value);
     }
     const { [key]: old, ...others } = tree(node);
-    if (op === "remove" && old === undefined) throw new ApiError("Invalid", `the path "${path}" does not exist`);
+    if (op === "remove" && old === undefined) throw refusedPatch();
     return op === "remove" ? others : { ...others, [key]: value };
   };
   if (op === "test") {
     const held = valueAt(target, keys);
     if (JSON.stringify(held) === JSON.stringify(value)) return target;
-    throw new ApiError("Invalid", `testing value ${path} failed`);
+    throw refusedPatch();
   }
   return change(target, keys) as Tree;
 }

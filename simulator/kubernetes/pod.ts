@@ -163,16 +163,18 @@ export function statusFor(
   podIP: string,
   ready: boolean,
   now: number,
+  restarts = 0,
 ): Tree {
   const at = timestamp(now);
   return {
     phase: "Running",
     conditions: conditionsOf(ready, at),
     hostIP,
+    hostIPs: [{ ip: hostIP }],
     podIP,
     podIPs: [{ ip: podIP }],
     startTime: at,
-    containerStatuses: containers.map((held) => containerStatus(held, { running: { startedAt: at } }, ready)),
+    containerStatuses: containers.map((held) => containerStatus(held, { running: { startedAt: at } }, ready, restarts)),
   };
 }
 
@@ -181,8 +183,8 @@ export function conditionsOf(ready: boolean, lastTransitionTime: string) {
   return Object.entries(met).map(([type, held]) => ({ type, status: held ? "True" : "False", lastTransitionTime }));
 }
 
-function containerStatus({ name, image }: Container, state: object, ready = false) {
-  return { name, image, imageID: image, ready, started: "running" in state, restartCount: 0, state };
+function containerStatus({ name, image }: Container, state: object, ready = false, restartCount = 0) {
+  return { name, image, imageID: image, ready, started: "running" in state, restartCount, state };
 }
 
 /** Tells a pod to stop; it is gone a little later. */

@@ -3,12 +3,12 @@
 import { parse } from "yaml";
 import { given } from "../../talos/given.ts";
 import type { Moment } from "../machine/timings.ts";
-import { type Cluster, type KubernetesObject, type Tree, withCluster } from "../machine/world.ts";
+import { type Cluster, isTree, type KubernetesObject, type Tree, withCluster } from "../machine/world.ts";
 import type { Simulation } from "../simulation.ts";
-import { type ApiResource, findResource, storageName } from "./api-resources.ts";
+import { type ApiResource, apiVersionOf, findResource, isServed, storageName } from "./api-resources.ts";
 import type { User } from "./identity.ts";
 import { decodeKubernetesProtobuf } from "./protobuf.ts";
-import { ApiError } from "./status.ts";
+import { ApiError, notServed } from "./status.ts";
 import { getObject, type NewObject } from "./store.ts";
 
 export interface ObjectRequest {
@@ -36,14 +36,18 @@ export interface Target {
 export class UnknownPath extends Error {}
 
 export function targetOf(cluster: Cluster, path: string): Target {
-  const [, group = "", version = "", rest = ""] =
+  const [, group, version = "", rest = ""] =
     /^\/apis\/([^/]+)\/([^/]+)\/(.+)$/.exec(path) ??
     [/^\/api\/(v1)\/(.+)$/.exec(path)].flatMap((m) => (m ? [m[0], "", m[1], m[2]] : []));
+  // A version of a known group that is not served.
+  if (isServed(cluster, /^\/apis\/([^/]+)\/[^/]+$/.exec(path)?.[1] ?? "?")) throw notServed();
+  if (group === undefined) throw new UnknownPath();
   const parts = rest.split("/").map(decodeURIComponent);
   const inNamespace = parts[0] === "namespaces" && parts.length > 2 && !["status", "finalize"].includes(parts[2] ?? "");
   const [name = "", objectName, subresource] = inNamespace ? parts.slice(2) : parts;
   const resource = findResource(cluster, group, version, name);
-  if (resource === undefined) throw new UnknownPath();
+  if (resource === undefined && !isServed(cluster, group)) throw new UnknownPath();
+  if (resource === undefined) throw notServed();
   return { resource, namespace: inNamespace ? parts[1] : undefined, name: objectName, subresource };
 }
 
@@ -61,12 +65,18 @@ export function storedIn(cluster: Cluster, target: Target): KubernetesObject {
 }
 
 /** What an error says about the object that it is about. */
-export function detailsOf({ group, name: kind }: ApiResource, name: string | undefined): Tree {
-  return given({ name, group, kind });
+export function detailsOf({ group, name: kind }: Pick<ApiResource, "group" | "name">, name: string | undefined): Tree {
+  return given({ name, group: group === "" ? undefined : group, kind });
 }
 
 export function missing(resource: ApiResource, name: string): ApiError {
   return new ApiError("NotFound", `${storageName(resource)} "${name}" not found`, detailsOf(resource, name));
+}
+
+/** The object under this name is another one than the client means. */
+export function strangerError({ resource: { kind }, name = "" }: Target, expected: string, found: string): ApiError {
+  const message = `Operation cannot be fulfilled on ${kind} "${name}": the UID in the precondition (${expected}) does not match the UID in record (${found}). The object might have been deleted and then recreated`;
+  return new ApiError("Conflict", message, { name, kind });
 }
 
 export function conflict({ resource, name = "" }: Target): ApiError {
@@ -107,12 +117,18 @@ export async function bodyOf(request: ObjectRequest): Promise<unknown> {
   }
 }
 
-export function objectOf(value: unknown): NewObject {
-  const object = value as NewObject | null;
-  if (typeof object !== "object" || typeof object?.kind !== "string" || typeof object.metadata !== "object") {
-    throw new ApiError("BadRequest", "the body is not a Kubernetes object");
-  }
-  return { ...object, metadata: { ...object.metadata, name: object.metadata.name ?? "" } };
+/** The path says what an object is that does not say it itself. */
+export function objectOf(value: unknown, { resource }: Target): NewObject {
+  if (!isTree(value))
+    throw new ApiError("BadRequest", `the object provided is unrecognized (must be of type ${resource.kind})`);
+  const { kind = resource.kind, apiVersion = apiVersionOf(resource), metadata, ...rest } = value as Partial<NewObject>;
+  return { ...rest, kind, apiVersion, metadata: { ...metadata, name: metadata?.name ?? "" } };
+}
+
+export function wrongKind(kind: string, expected: string, version = "v1"): ApiError {
+  const group = expected === "Eviction" ? "policy" : "core";
+  const why = `converting (${version}.${kind}) to (${group}.${expected}): unknown conversion`;
+  return new ApiError("BadRequest", `${kind} in version "${version}" cannot be handled as a ${expected}: ${why}`);
 }
 
 export function truthy(value: string | null): boolean {

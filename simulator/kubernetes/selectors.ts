@@ -61,6 +61,8 @@ function labelTerm(term: string): (labels: Readonly<Record<string, string>>) => 
     };
   }
   const [, key = "", operator, value = ""] = /^\s*([^=!]+?)\s*(==|=|!=)\s*(.*?)\s*$/.exec(term) ?? [];
+  if (!/^\s*!?[\w./-]+\s*$/.test(operator === undefined ? term : key) || !/^[\w.-]*$/.test(value))
+    throw new ApiError("BadRequest", `unable to parse requirement: ${term}`);
   if (operator === "!=") return (labels) => labels[key] !== value;
   if (operator !== undefined) return (labels) => labels[key] === value;
   const name = term.trim();
@@ -94,13 +96,21 @@ const selectable: Readonly<Record<string, readonly string[]>> = {
 const ofEvents =
   /^(involvedObject\.(kind|namespace|name|uid|apiVersion|resourceVersion|fieldPath)|reason|reportingComponent|source|type)$/;
 
+/** Kinds with fields of their own have other words for it. */
+function unknownFieldLabel(resource: ApiResource, path: string): string {
+  const hasOwn = selectable[storageName(resource)] !== undefined || resource.kind === "Event";
+  if (hasOwn) return `field label not supported: ${path}`;
+  return `"${path}" is not a known field selector: only "metadata.name", "metadata.namespace"`;
+}
+
 /** `metadata.name=x,spec.nodeName=y`: paths into the object, as far as they are among those of its kind. */
 export function fieldSelector(resource: ApiResource, text: string | null): Test {
   const known = ["metadata.name", "metadata.namespace", ...(selectable[storageName(resource)] ?? [])];
   const tests = splitTerms(text ?? "").map((term) => {
     const [, path = "", operator = "=", value = ""] = /^([^=!]+)(==|=|!=)(.*)$/.exec(term) ?? [];
+    if (path === "") throw new ApiError("BadRequest", `invalid selector: '${text}'; can't understand '${term}'`);
     if (!known.includes(path) && !(resource.kind === "Event" && ofEvents.test(path)))
-      throw new ApiError("BadRequest", `field label not supported: ${path}`);
+      throw new ApiError("BadRequest", unknownFieldLabel(resource, path));
     return (object: KubernetesObject): boolean => {
       const same = String(valueAt(object, path.split(".")) ?? "") === value;
       return operator === "!=" ? !same : same;

@@ -9,9 +9,10 @@ import type { TLSSocket, TlsOptions } from "node:tls";
 import { apiServerReady, configOf } from "../controllers/membership.ts";
 import type { Simulation } from "../simulation.ts";
 import { discover, openApi } from "./discovery.ts";
-import { answerReview, identify, isAdministrator } from "./identity.ts";
+import { answerReview, asksReview, identify, isAdministrator } from "./identity.ts";
 import { kubernetesVersionOf } from "./node.ts";
 import { handleObjects } from "./objects.ts";
+import { openApiV2, openApiV2Type } from "./open-api-v2.ts";
 import { UnknownPath } from "./request.ts";
 import { ApiError, send, sendJson, statusObject } from "./status.ts";
 import { historyOf } from "./watch.ts";
@@ -48,12 +49,20 @@ async function serve(
   if (/^\/(readyz|livez|healthz)(\/|$)/.test(url.pathname)) {
     return sendHealth(response, url, ready || url.pathname.startsWith("/livez"));
   }
-  const found =
-    discover(cluster, url.pathname, kubernetesVersionOf(config.images.apiServer)) ?? openApi(cluster, url.pathname);
+  if (url.pathname === "/openapi/v2") return send(response, 200, openApiV2Type, openApiV2(cluster));
+  const server = { address: machine.address, version: kubernetesVersionOf(config.images.apiServer) };
+  const found = discover(cluster, url.pathname, server);
   if (found !== undefined) return sendJson(response, 200, found);
+  const schemas = openApi(cluster, url.pathname);
+  if (schemas === undefined && url.pathname.startsWith("/openapi/v3/")) {
+    response.statusCode = 404;
+    response.end();
+    return;
+  }
+  if (schemas !== undefined) return send(response, 200, schemas.type, JSON.stringify(schemas.document));
   // What a service account may do is not worked out for questions, only for what it does.
-  const review = request.method === "POST" && isAdministrator(user) ? answerReview(url.pathname, user) : undefined;
-  if (review !== undefined) return sendJson(response, 201, review);
+  if (request.method === "POST" && isAdministrator(user) && asksReview(url.pathname))
+    return sendJson(response, 201, answerReview(url.pathname, user, await readBody(request)));
   if (!ready) throw new ApiError("InternalError", "etcdserver: request timed out");
   await handleObjects(
     {
@@ -73,10 +82,10 @@ async function serve(
 }
 
 function sendHealth(response: Http2ServerResponse, url: URL, ready: boolean): void {
-  const check = url.pathname.split("/")[1] ?? "readyz";
-  const lines = ["ping", "log", "etcd", "informer-sync", "poststarthook/start-apiserver-admission-initializer"].map(
-    (name) => (name === "etcd" && !ready ? "[-]etcd failed: reason withheld" : `[+]${name} ok`),
-  );
+  const [, check = "readyz", ...part] = url.pathname.split("/");
+  const checks = ["ping", "log", "etcd", "informer-sync", "poststarthook/start-apiserver-admission-initializer"];
+  if (part.length > 0 && !checks.includes(part.join("/"))) throw new UnknownPath();
+  const lines = checks.map((name) => (name === "etcd" && !ready ? "[-]etcd failed: reason withheld" : `[+]${name} ok`));
   const verbose = `${lines.join("\n")}\n${check} check ${ready ? "passed" : "failed"}\n`;
   const text = ready && !url.searchParams.has("verbose") ? "ok" : verbose;
   send(response, ready ? 200 : 500, "text/plain; charset=utf-8", text);

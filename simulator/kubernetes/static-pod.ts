@@ -2,7 +2,7 @@
 
 import { uuidOf } from "../machine/chance.ts";
 import { componentImages, type NodeConfig, type StaticPodName } from "../machine/node-config.ts";
-import type { KubernetesObject, Machine, Tree } from "../machine/world.ts";
+import type { Component, KubernetesObject, Machine, Tree } from "../machine/world.ts";
 import { kubernetesVersionOf } from "./node.ts";
 import { conditionsOf, statusFor } from "./pod.ts";
 import { type NewObject, timestamp } from "./store.ts";
@@ -51,7 +51,7 @@ export function mirrorPod(
   name: string,
   node: KubernetesObject,
   machine: Machine,
-  component: { readonly image: string; readonly version: number },
+  component: Component,
   ready: boolean,
   now: number,
 ): NewObject {
@@ -77,7 +77,14 @@ export function mirrorPod(
   };
   return {
     ...pod,
-    status: statusFor([{ name, image: component.image }], machine.address, machine.address, ready, now),
+    status: statusFor(
+      [{ name, image: component.image }],
+      machine.address,
+      machine.address,
+      ready,
+      now,
+      component.restarts,
+    ),
   };
 }
 

@@ -8,6 +8,7 @@ const codes = {
   Forbidden: 403,
   NotFound: 404,
   MethodNotAllowed: 405,
+  NotAcceptable: 406,
   Conflict: 409,
   AlreadyExists: 409,
   Expired: 410,
@@ -17,6 +18,7 @@ const codes = {
   TooManyRequests: 429,
   InternalError: 500,
   ServiceUnavailable: 503,
+  Timeout: 504,
 } as const;
 
 type Reason = keyof typeof codes;
@@ -26,9 +28,9 @@ export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: number;
   readonly reason: Reason;
-  readonly details: Tree;
+  readonly details: Tree | undefined;
 
-  constructor(reason: Reason, message: string, details: Tree = {}) {
+  constructor(reason: Reason, message: string, details?: Tree) {
     super(message);
     this.code = codes[reason];
     this.reason = reason;
@@ -43,14 +45,20 @@ export function statusObject(error: ApiError): Tree {
     metadata: {},
     status: "Failure",
     message: error.message,
-    reason: error.reason,
-    details: error.details,
+    // Errors that the server does not expect have none.
+    ...(error.reason === "InternalError" ? {} : { reason: error.reason }),
+    ...(error.details === undefined ? {} : { details: error.details }),
     code: error.code,
   };
 }
 
+/** What the server says of a path of a known group that leads nowhere. */
+export function notServed(): ApiError {
+  return new ApiError("NotFound", "the server could not find the requested resource", {});
+}
+
 /** How the server answers whatever is not a stream. */
-export function send(response: Http2ServerResponse, code: number, type: string, text: string): void {
+export function send(response: Http2ServerResponse, code: number, type: string, text: string | Buffer): void {
   response.statusCode = code;
   response.setHeader("content-type", type);
   response.end(text);

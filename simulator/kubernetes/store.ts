@@ -52,7 +52,7 @@ export function updateObject(cluster: Cluster, resource: string, object: Kuberne
   if (known !== undefined && JSON.stringify(known) === JSON.stringify(object)) return cluster;
   const revision = cluster.revision + 1;
   const old = known?.metadata.generation;
-  const same = JSON.stringify(known?.spec) === JSON.stringify(object.spec);
+  const same = content(known) === content(object);
   const generation = typeof old === "number" ? { generation: same ? old : old + 1 } : {};
   const metadata = { ...object.metadata, ...generation, resourceVersion: String(revision) };
   return put(cluster, resource, { ...object, metadata }, revision);
@@ -63,10 +63,21 @@ export function deleteObject(cluster: Cluster, resource: string, namespace: stri
   return gone === undefined ? cluster : { ...cluster, objects, revision: cluster.revision + 1 };
 }
 
+/** What a change of is a new generation: the spec, or all of a custom resource but its status. */
+function content(object: KubernetesObject | undefined): string {
+  if (object === undefined) return "";
+  const { metadata: _metadata, status: _status, ...rest } = object;
+  return JSON.stringify("spec" in rest ? rest.spec : rest);
+}
+
+/** Whether the kinds of a group come from custom resource definitions. */
+export const isCustomGroup = (group: string): boolean => group.includes(".") && !group.endsWith(".k8s.io");
+
 /** Kinds whose changes of `spec` are numbered, so that a status can say which one it is about. */
 function counted(resource: string, object: NewObject): boolean {
   return (
-    object.spec !== undefined && (resource === "pods" || resource.includes(".")) && !resource.startsWith("leases.")
+    (object.spec !== undefined && (resource === "pods" || resource.includes(".")) && !resource.startsWith("leases.")) ||
+    isCustomGroup(resource.slice(resource.indexOf(".") + 1))
   );
 }
 

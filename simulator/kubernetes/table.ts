@@ -6,6 +6,8 @@ interface Column {
   readonly name: string;
   /** Shown only with `-o wide`. */
   readonly wide?: boolean;
+  /** @default string */
+  readonly type?: "integer" | "boolean" | "date";
   readonly cell: (object: KubernetesObject, now: number) => unknown;
 }
 
@@ -23,6 +25,10 @@ const templateColumns: readonly Column[] = [
 function field(title: string, path: string, otherwise: unknown = "", wide = false): Column {
   return { name: title, wide, cell: (object) => dig(object, path) ?? otherwise };
 }
+
+/** A column of a number. */
+const count = (title: string, path: string): Column => ({ ...field(title, path, 0), type: "integer" });
+const created: Column = { ...field("Created At", "metadata.creationTimestamp"), type: "date" };
 
 const columns: Readonly<Record<string, readonly Column[]>> = {
   nodes: [
@@ -60,7 +66,48 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
       cell: (event) =>
         `${String(dig(event, "involvedObject.kind")).toLowerCase()}/${String(dig(event, "involvedObject.name"))}`,
     },
+    field("Subobject", "involvedObject.fieldPath", "", true),
+    field("Source", "source.component", "", true),
     field("Message", "message"),
+    {
+      name: "First Seen",
+      wide: true,
+      cell: (event, now) => ageOf(String(event.firstTimestamp ?? event.metadata.creationTimestamp), now),
+    },
+    field("Count", "count", 1, true),
+    { ...name, wide: true },
+  ],
+  endpoints: [name, { name: "Endpoints", cell: () => "<none>" }, age],
+  clusterroles: [name, created],
+  clusterrolebindings: [
+    name,
+    {
+      name: "Role",
+      cell: (binding) => `${String(dig(binding, "roleRef.kind"))}/${String(dig(binding, "roleRef.name"))}`,
+    },
+    age,
+    ...["User", "Group", "ServiceAccount"].map((kind) => ({
+      name: `${kind}s`,
+      wide: true,
+      cell: (binding: KubernetesObject) => subjectsOf(binding, kind),
+    })),
+  ],
+  ingresses: [
+    name,
+    field("Class", "spec.ingressClassName", "<none>"),
+    {
+      name: "Hosts",
+      cell: (ingress) =>
+        ((dig(ingress, "spec.rules") ?? []) as readonly Tree[]).map(({ host }) => String(host ?? "*")).join(",") || "*",
+    },
+    { name: "Address", cell: () => "" },
+    { name: "Ports", cell: (ingress) => (dig(ingress, "spec.tls") === undefined ? "80" : "80, 443") },
+    age,
+  ],
+  networkpolicies: [
+    name,
+    { name: "Pod-Selector", cell: (policy) => selectorText(dig(policy, "spec.podSelector.matchLabels")) },
+    age,
   ],
   namespaces: [name, field("Status", "status.phase", "Active"), age],
   services: [
@@ -82,20 +129,20 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
   ],
   replicasets: [
     name,
-    field("Desired", "spec.replicas", 0),
-    field("Current", "status.replicas", 0),
-    field("Ready", "status.readyReplicas", 0),
+    count("Desired", "spec.replicas"),
+    count("Current", "status.replicas"),
+    count("Ready", "status.readyReplicas"),
     age,
     ...templateColumns,
   ],
   statefulsets: [name, { name: "Ready", cell: readyOf }, age, ...templateColumns.slice(0, 2)],
   daemonsets: [
     name,
-    field("Desired", "status.desiredNumberScheduled", 0),
-    field("Current", "status.currentNumberScheduled", 0),
-    field("Ready", "status.numberReady", 0),
-    field("Up-to-date", "status.updatedNumberScheduled", 0),
-    field("Available", "status.numberAvailable", 0),
+    count("Desired", "status.desiredNumberScheduled"),
+    count("Current", "status.currentNumberScheduled"),
+    count("Ready", "status.numberReady"),
+    count("Up-to-date", "status.updatedNumberScheduled"),
+    count("Available", "status.numberAvailable"),
     { name: "Node Selector", cell: (set) => selectorText(dig(set, "spec.template.spec.nodeSelector")) },
     age,
     ...templateColumns,
@@ -104,7 +151,26 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     name,
     { name: "Status", cell: (job) => (dig(job, "status.completionTime") === undefined ? "Running" : "Complete") },
     { name: "Completions", cell: (job) => pair(job, "status.succeeded", "spec.completions") },
+    {
+      name: "Duration",
+      cell: (job, now) =>
+        ageOf(
+          job.metadata.creationTimestamp,
+          Date.parse(String(dig(job, "status.completionTime") ?? new Date(now).toISOString())),
+        ),
+    },
     age,
+    ...templateColumns,
+  ],
+  cronjobs: [
+    name,
+    field("Schedule", "spec.schedule"),
+    field("Timezone", "spec.timeZone", "<none>"),
+    { ...field("Suspend", "spec.suspend", false), type: "boolean" },
+    { name: "Active", type: "integer", cell: () => 0 },
+    { name: "Last Schedule", cell: () => "<none>" },
+    age,
+    ...templateColumns,
   ],
   configmaps: [name, data, age],
   secrets: [name, field("Type", "type"), data, age],
@@ -115,7 +181,9 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     field("Capacity", "status.capacity.storage"),
     { name: "Access Modes", cell: (claim) => accessModes(dig(claim, "status.accessModes")) },
     field("StorageClass", "spec.storageClassName"),
+    field("VolumeAttributesClass", "spec.volumeAttributesClassName", "<unset>"),
     age,
+    field("VolumeMode", "spec.volumeMode", "", true),
   ],
   persistentvolumes: [
     name,
@@ -125,7 +193,10 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     field("Status", "status.phase"),
     { name: "Claim", cell: (volume) => pair(volume, "spec.claimRef.namespace", "spec.claimRef.name") },
     field("StorageClass", "spec.storageClassName"),
+    field("VolumeAttributesClass", "spec.volumeAttributesClassName", "<unset>"),
+    field("Reason", "status.reason"),
     age,
+    field("VolumeMode", "spec.volumeMode", "", true),
   ],
   storageclasses: [
     name,
@@ -135,13 +206,13 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     field("AllowVolumeExpansion", "allowVolumeExpansion", false),
     age,
   ],
-  customresourcedefinitions: [name, field("Created At", "metadata.creationTimestamp")],
+  customresourcedefinitions: [name, created],
   leases: [name, field("Holder", "spec.holderIdentity"), age],
   poddisruptionbudgets: [
     name,
     field("Min Available", "spec.minAvailable", "N/A"),
     field("Max Unavailable", "spec.maxUnavailable", "N/A"),
-    field("Allowed Disruptions", "status.disruptionsAllowed", 0),
+    count("Allowed Disruptions", "status.disruptionsAllowed"),
     age,
   ],
 };
@@ -155,7 +226,7 @@ export function tableOf(resource: string, objects: readonly KubernetesObject[], 
     metadata: { resourceVersion: revision },
     columnDefinitions: shown.map((column) => ({
       name: column.name,
-      type: "string",
+      type: column.type ?? "string",
       format: column.name === "Name" ? "name" : "",
       description: "",
       priority: column.wide ? 1 : 0,
@@ -180,6 +251,14 @@ function containersOf(object: KubernetesObject, key: "name" | "image"): string {
 function selectorText(labels: unknown): string {
   const pairs = Object.entries((labels ?? {}) as Tree).map(([key, value]) => `${key}=${String(value)}`);
   return pairs.join(",") || "<none>";
+}
+
+function subjectsOf(binding: KubernetesObject, kind: string): string {
+  const subjects = (dig(binding, "subjects") ?? []) as readonly Tree[];
+  const named = subjects.filter((subject) => subject.kind === kind);
+  return named
+    .map(({ namespace, name: own }) => (namespace === undefined ? String(own) : `${String(namespace)}/${String(own)}`))
+    .join(", ");
 }
 
 /** Two fields, such as how many there are of how many. */

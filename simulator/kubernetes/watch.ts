@@ -23,6 +23,10 @@ export async function watch(
   const wanted = (object: KubernetesObject): boolean =>
     (target.name === undefined || object.metadata.name === target.name) && filter(object);
   const asked = url.searchParams.get("resourceVersion");
+  if (!/^\d*$/.test(asked ?? "")) {
+    const parsing = `strconv.ParseUint: parsing ${JSON.stringify(asked)}: invalid syntax`;
+    throw new ApiError("InternalError", `resourceVersion: Invalid value: ${JSON.stringify(asked)}: ${parsing}`);
+  }
   response.statusCode = 200;
   response.setHeader("content-type", "application/json");
   const emit = (type: string, object: KubernetesObject): void => {

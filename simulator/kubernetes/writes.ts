@@ -3,10 +3,12 @@ import { given } from "../../talos/given.ts";
 import { randomHex } from "../machine/chance.ts";
 import type { Moment } from "../machine/timings.ts";
 import { type Cluster, isTree, type KubernetesObject, type Tree, tree, valueAt } from "../machine/world.ts";
-import { apiVersionOf, storageName } from "./api-resources.ts";
+import { apiVersionOf, isCustom, storageName } from "./api-resources.ts";
+import { pruned, refuseCustom } from "./custom-objects.ts";
 import { serviceAddress, withDefaults } from "./defaults.ts";
 import { tokenSecretType } from "./identity.ts";
 import { applyConfiguration, noteUpdate, type Writer } from "./managed-fields.ts";
+import { forbidden, invalid, refuse, required, unsupported } from "./object-rules.ts";
 import { applyPatch } from "./patch.ts";
 import { stopPod, withAccount } from "./pod.ts";
 import {
@@ -19,9 +21,11 @@ import {
   type ObjectRequest,
   objectOf,
   storedIn,
+  strangerError,
   type Target,
+  wrongKind,
 } from "./request.ts";
-import { ApiError } from "./status.ts";
+import { ApiError, notServed } from "./status.ts";
 import {
   createObject,
   deleteObject,
@@ -31,25 +35,31 @@ import {
   timestamp,
   updateObject,
 } from "./store.ts";
-import { refusePlainTimes, refuseUnconditional, refuseUnknownFields, refuseUntyped, validate } from "./validation.ts";
+import { refuseUnconditional, refuseUndecodable, refuseUnknownFields, refuseUntyped, validate } from "./validation.ts";
 
-export function createFrom(request: ObjectRequest, target: Target, input: NewObject): KubernetesObject {
-  return commit(request, (cluster, moment) => created(cluster, request, target, input, moment));
+export function createFrom(request: ObjectRequest, target: Target, input: NewObject): NewObject {
+  const object = commit(request, (cluster, moment) => created(cluster, request, target, input, moment));
+  if (request.url.searchParams.get("dryRun") === null) return object;
+  // What was not stored has no revision.
+  const { resourceVersion: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }
 
 function created(cluster: Cluster, request: ObjectRequest, target: Target, input: NewObject, moment: Moment): Change {
   const storage = storageName(target.resource);
-  refuseUnknownFields(request, input);
-  refusePlainTimes(input);
-  const object = withAccess(admitted(cluster, target, named(input, moment)), moment);
+  refuseUnknownFields(request, target, input);
+  refuseUndecodable(input);
+  const object = withAccess(admitted(cluster, target, named(input, target, moment)), moment);
   const { name } = object.metadata;
+  requireAccount(cluster, target, object);
   validate(target, object);
+  refuseCustom(cluster, target.resource, object);
   if (getObject(cluster, storage, target.namespace, name) !== undefined) {
     throw new ApiError("AlreadyExists", `${storage} "${name}" already exists`, detailsOf(target.resource, name));
   }
-  const made = createObject(cluster, storage, withDefaults(object), moment);
-  const stored = addressed(storedIn(made, { ...target, name }), request.serviceSubnet);
-  return put(made, { ...target, name }, noteUpdate(undefined, stored, writerOf(request, moment)));
+  const made = createObject(cluster, storage, withDefaults(pruned(cluster, target.resource, object)), moment);
+  const noted = noteUpdate(undefined, storedIn(made, { ...target, name }), writerOf(request, moment));
+  return put(made, { ...target, name }, addressed(noted, request.serviceSubnet));
 }
 
 /** A Secret for the token of a service account is given one, and a pod what it needs to use the API. */
@@ -60,8 +70,19 @@ function withAccess(object: NewObject, moment: Moment): NewObject {
   return { ...object, data: { ...(object.data as object | undefined), token } };
 }
 
+/** A pod runs as a service account, which must be there before. */
+function requireAccount(cluster: Cluster, { namespace, resource }: Target, object: NewObject): void {
+  if (object.kind !== "Pod") return;
+  const account = String(tree(object.spec).serviceAccountName ?? "default");
+  // That of a new namespace is made a moment later, and no controller here tries again.
+  if (account === "default" || getObject(cluster, "serviceaccounts", namespace, account) !== undefined) return;
+  const { name } = object.metadata;
+  const message = `pods "${name}" is forbidden: error looking up service account ${namespace}/${account}: serviceaccount "${account}" not found`;
+  throw new ApiError("Forbidden", message, detailsOf(resource, name));
+}
+
 /** `generateName` gets its five letters. */
-function named(input: NewObject, moment: Moment): NewObject {
+function named(input: NewObject, { resource }: Target, moment: Moment): NewObject {
   const { generateName } = input.metadata;
   if (input.metadata.name !== "") return input;
   if (typeof generateName === "string" && generateName !== "") {
@@ -70,21 +91,20 @@ function named(input: NewObject, moment: Moment): NewObject {
       metadata: { ...input.metadata, name: `${generateName}${randomHex(moment.entropy, 3).slice(0, 5)}` },
     };
   }
-  throw new ApiError("Invalid", "metadata.name: Required value: name or generateName is required");
+  refuse(resource, "", [required("metadata.name", "name or generateName is required")]);
+  return input;
 }
 
 /** Where the object belongs, and that this place exists. */
 function admitted(cluster: Cluster, { resource, namespace }: Target, object: NewObject): NewObject {
-  const { kind, apiVersion } =
-    resource.kind === object.kind ? { ...object, apiVersion: apiVersionOf(resource) } : object;
-  if (kind !== resource.kind) {
-    throw new ApiError(
-      "BadRequest",
-      `${object.kind} in version "${apiVersion}" cannot be handled as a ${resource.kind}`,
-    );
+  const { kind, apiVersion } = object;
+  if (kind !== resource.kind) throw wrongKind(kind, resource.kind, apiVersion);
+  if (apiVersion !== apiVersionOf(resource)) {
+    const why = `no kind "${kind}" is registered for version "${apiVersion}"`;
+    throw new ApiError("BadRequest", `${kind} in version "${apiVersion}" cannot be handled as a ${kind}: ${why}`);
   }
   if (!resource.namespaced) return { ...object, apiVersion };
-  if (namespace === undefined) throw new ApiError("BadRequest", "an empty namespace may not be set during creation");
+  if (namespace === undefined) throw notServed();
   const given = object.metadata.namespace;
   if (given !== undefined && given !== "" && given !== namespace) {
     throw new ApiError(
@@ -105,16 +125,25 @@ function admitted(cluster: Cluster, { resource, namespace }: Target, object: New
 }
 
 export function replaceWith(request: ObjectRequest, target: Target, input: NewObject): KubernetesObject {
-  refuseUnknownFields(request, input);
-  refusePlainTimes(input);
+  requireName(target, input);
+  refuseUnknownFields(request, target, input);
+  refuseUndecodable(input);
   if (target.subresource === undefined) refuseUnconditional(target, input);
   return commit(request, (cluster, moment) => {
     const known = storedIn(cluster, target);
-    const expected = input.metadata.resourceVersion;
+    const { uid, resourceVersion: expected } = input.metadata;
+    if (uid !== undefined && uid !== "" && uid !== known.metadata.uid) throw conflict(target);
     if (expected !== undefined && expected !== "" && expected !== known.metadata.resourceVersion)
       throw conflict(target);
     return changed(cluster, request, target, known, merged(known, input, target.subresource), moment);
   });
+}
+
+/** The object has the name of its path. */
+function requireName({ name = "" }: Target, { metadata }: NewObject): void {
+  if (metadata.name === name || metadata.name === "") return;
+  const message = `the name of the object (${metadata.name}) does not match the name on the URL (${name})`;
+  throw new ApiError("BadRequest", message);
 }
 
 const patchTypes = [
@@ -132,19 +161,22 @@ export function patchWith(
 ): { readonly object: KubernetesObject; readonly created: boolean } {
   const applying = request.contentType.includes("apply-patch");
   if (!patchTypes.some((type) => request.contentType.startsWith(type)))
-    throw new ApiError(
-      "UnsupportedMediaType",
-      `the body of the request was in an unknown format - accepted media types include: ${patchTypes.join(", ")}`,
-    );
+    throw new ApiError("UnsupportedMediaType", "415: Unsupported Media Type", {});
+  if (isCustom(target.resource) && request.contentType.startsWith("application/strategic-merge-patch")) {
+    const types = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+    const message = `the body of the request was in an unknown format - accepted media types include: ${types}`;
+    throw new ApiError("UnsupportedMediaType", message);
+  }
   let isNew = false;
   const object = commit(request, (cluster, moment) => {
     const known = getObject(cluster, storageName(target.resource), target.namespace, target.name ?? "");
     isNew = known === undefined;
-    if (applying) return applied(cluster, request, target, known, objectOf(input), moment);
+    if (applying) return applied(cluster, request, target, known, objectOf(input, target), moment);
     if (known === undefined) throw missing(target.resource, target.name ?? "");
     const expected = valueAt(input, ["metadata", "resourceVersion"]);
     if (typeof expected === "string" && expected !== known.metadata.resourceVersion) throw conflict(target);
     const patched = applyPatch(known, request.contentType, input) as KubernetesObject;
+    requireName(target, patched);
     return changed(cluster, request, target, known, merged(known, patched, target.subresource), moment);
   });
   return { object, created: isNew };
@@ -159,17 +191,14 @@ function applied(
   input: NewObject,
   moment: Moment,
 ): Change {
-  const manager = request.url.searchParams.get("fieldManager");
-  if (manager === null || manager === "") {
-    throw new ApiError(
-      "Invalid",
-      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
-    );
-  }
+  const manager = request.url.searchParams.get("fieldManager") ?? "";
+  if (input.metadata.managedFields !== undefined)
+    throw new ApiError("BadRequest", "metadata.managedFields must be nil");
+  requireName(target, input);
+  refuseUntyped(target.resource, input);
   const writer = { manager, time: timestamp(moment.now) };
   const force = request.url.searchParams.get("force") === "true";
   const stated = admitted(cluster, target, { ...input, metadata: { ...input.metadata, name: target.name ?? "" } });
-  refuseUntyped(stated);
   if (known === undefined) {
     validate(target, stated);
     const made = createObject(cluster, storageName(target.resource), withDefaults(stated), moment);
@@ -242,9 +271,10 @@ function keepAddress(known: KubernetesObject, spec: Tree): Tree {
 
 function addressed(object: KubernetesObject, subnet: string): KubernetesObject {
   if (object.kind !== "Service" || !isTree(object.spec)) return object;
-  if (object.spec.type === "ExternalName" || object.spec.clusterIP !== undefined) return object;
-  const clusterIP = serviceAddress(subnet, object.metadata.uid);
-  return { ...object, spec: { ...object.spec, clusterIP, clusterIPs: [clusterIP] } };
+  if (object.spec.type === "ExternalName") return object;
+  const clusterIP = object.spec.clusterIP ?? serviceAddress(subnet, object.metadata.uid);
+  const families = { ipFamilies: [subnet.includes(":") ? "IPv6" : "IPv4"], ipFamilyPolicy: "SingleStack" };
+  return { ...object, spec: { ...families, clusterIPs: [clusterIP], ...object.spec, clusterIP } };
 }
 
 const fixedFields: Readonly<Record<string, readonly string[]>> = {
@@ -255,15 +285,38 @@ const fixedFields: Readonly<Record<string, readonly string[]>> = {
   Job: ["selector", "template"],
 };
 
-function refuseImmutable({ resource, name = "" }: Target, known: KubernetesObject, next: KubernetesObject): void {
+function refuseImmutable(target: Target, known: KubernetesObject, next: KubernetesObject): void {
+  const { resource, name = "" } = target;
+  if (known.immutable === true) {
+    const changed = ["immutable", "data", "binaryData"].filter(
+      (key) => JSON.stringify(known[key]) !== JSON.stringify(next[key]),
+    );
+    refuse(
+      resource,
+      name,
+      changed.map((key) => forbidden(key, "field is immutable when `immutable` is set")),
+    );
+  }
+  if (resource.kind === "Secret" && known.type !== next.type)
+    refuse(resource, name, [invalid("type", JSON.stringify(next.type), "field is immutable")]);
   const before = tree(known.spec);
   const after = tree(next.spec);
+  if (resource.kind === "Pod") refusePodChange(target, before, after);
   const field = (fixedFields[resource.kind] ?? []).find(
     (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
   );
   if (field === undefined) return;
-  const message = `${resource.kind}.${resource.group} "${name}" is invalid: spec.${field}: Invalid value: ${JSON.stringify(after[field] ?? null)}: field is immutable`;
-  throw new ApiError("Invalid", message, { name, group: resource.group, kind: resource.kind });
+  refuse(resource, name, [invalid(`spec.${field}`, JSON.stringify(after[field] ?? null), "field is immutable")]);
+}
+
+/** What of a running pod may change; the kubelet follows nothing else. */
+function refusePodChange(target: Target, before: Tree, after: Tree): void {
+  const fixed = ({ containers, tolerations: _t, terminationGracePeriodSeconds: _g, ...rest }: Tree) =>
+    JSON.stringify([rest, (Array.isArray(containers) ? (containers as readonly Tree[]) : []).map(({ name }) => name)]);
+  if (fixed(before) === fixed(after)) return;
+  refuse(target.resource, target.name ?? "", [
+    forbidden("spec", "pod updates may not change fields other than those of a few that are listed in its reference"),
+  ]);
 }
 
 function writerOf(request: ObjectRequest, moment: Moment): Writer {
@@ -277,18 +330,46 @@ interface DeleteOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
+/** Kinds of which the server answers with the object that is gone; of others only that it is. */
+const answeredWhole: ReadonlySet<string> = new Set([
+  ...["pods", "services", "serviceaccounts", "persistentvolumes", "persistentvolumeclaims", "podtemplates"],
+  ...["resourcequotas", "customresourcedefinitions.apiextensions.k8s.io"],
+]);
+
+/** Namespaces that the server itself needs. */
+const lasting: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public"]);
+
 export function remove(request: ObjectRequest, target: Target, body: unknown): unknown {
   const options = (body ?? {}) as DeleteOptions;
   const asked = request.url.searchParams.get("propagationPolicy") ?? options.propagationPolicy;
-  return commit(request, (cluster, moment) => {
+  const policies = ["Foreground", "Background", "Orphan", "nil"];
+  if (asked !== undefined && !policies.includes(asked))
+    refuse({ group: "meta.k8s.io", kind: "DeleteOptions", name: "" }, "", [
+      unsupported("propagationPolicy", asked, policies),
+    ]);
+  let isGone = false;
+  const object = commit(request, (cluster, moment) => {
     const object = storedIn(cluster, target);
+    if (target.resource.kind === "Namespace" && lasting.has(object.metadata.name)) {
+      const message = `namespaces "${object.metadata.name}" is forbidden: this namespace may not be deleted`;
+      throw new ApiError("Forbidden", message, detailsOf(target.resource, object.metadata.name));
+    }
     const { uid, resourceVersion } = options.preconditions ?? {};
-    if ((uid ?? object.metadata.uid) !== object.metadata.uid) throw conflict(target);
+    if ((uid ?? object.metadata.uid) !== object.metadata.uid)
+      throw strangerError(target, String(uid), object.metadata.uid);
     if ((resourceVersion ?? object.metadata.resourceVersion) !== object.metadata.resourceVersion)
       throw conflict(target);
     const ready = asked === "Orphan" ? orphaned(cluster, object) : cluster;
-    return { cluster: removed(ready, target, object, options.gracePeriodSeconds === 0, moment), object };
+    const next = removed(ready, target, object, options.gracePeriodSeconds === 0, moment);
+    const left = getObject(next, storageName(target.resource), target.namespace, object.metadata.name);
+    isGone = left === undefined;
+    return { cluster: next, object: left ?? object };
   });
+  // In the foreground the object stays until what it owns is gone.
+  const isWhole = asked === "Foreground" || answeredWhole.has(storageName(target.resource));
+  if (!isGone || isWhole) return object;
+  const details = { ...detailsOf(target.resource, object.metadata.name), uid: object.metadata.uid };
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
 }
 
 export function removeAll(
@@ -296,12 +377,13 @@ export function removeAll(
   target: Target,
   wanted: (object: KubernetesObject) => boolean,
   body: unknown,
-): void {
+): readonly KubernetesObject[] {
   const atOnce = (body as DeleteOptions | null)?.gracePeriodSeconds === 0;
   const found = (cluster: Cluster): KubernetesObject[] =>
     listObjects(cluster, storageName(target.resource), target.namespace).filter(wanted);
-  const [first] = found(clusterOf(request));
-  if (first === undefined) return;
+  const all = found(clusterOf(request));
+  const [first] = all;
+  if (first === undefined) return [];
   commit(request, (cluster, moment) => ({
     object: first,
     cluster: found(cluster).reduce(
@@ -309,6 +391,7 @@ export function removeAll(
       cluster,
     ),
   }));
+  return all;
 }
 
 /** Pods stop first and are gone later, namespaces go when they are empty, finalizers hold an object; everything else goes at once. */
@@ -319,7 +402,11 @@ function removed(cluster: Cluster, target: Target, object: KubernetesObject, atO
   if (storage === "pods" && !atOnce) return stopPod(cluster, object, moment);
   if (storage !== "namespaces" && !held) return deleteObject(cluster, storage, target.namespace, object.metadata.name);
   if (object.metadata.deletionTimestamp !== undefined) return cluster;
-  const metadata = { ...object.metadata, deletionTimestamp: timestamp(moment.now) };
+  const metadata = {
+    ...object.metadata,
+    deletionTimestamp: timestamp(moment.now),
+    ...(storage === "namespaces" ? {} : { deletionGracePeriodSeconds: 0 }),
+  };
   const status = storage === "namespaces" ? { status: { phase: "Terminating" } } : {};
   return updateObject(cluster, storage, { ...object, metadata, ...status });
 }

@@ -28,6 +28,15 @@ export function componentImages({ images }: NodeConfig): Readonly<Record<StaticP
   };
 }
 
+/** What a static pod is made of besides its image, by component; another value replaces the pod. */
+export function componentSettings({ podSettings }: NodeConfig): Readonly<Record<StaticPodName, string>> {
+  return {
+    "kube-apiserver": podSettings.apiServer,
+    "kube-controller-manager": podSettings.controllerManager,
+    "kube-scheduler": podSettings.scheduler,
+  };
+}
+
 /** Whose clients the Talos API lets in: the CA that issues first. */
 export function osCas({ osCa, acceptedOsCas }: NodeConfig): readonly string[] {
   return [osCa.certificate, ...acceptedOsCas];
@@ -138,6 +147,11 @@ function parse(text: string) {
       proxy: string(tree(cluster.proxy).image) ?? string(of("KubeProxyConfig").image) ?? "",
       installer: string(install.image) ?? string(tree(unattended.installer).image),
     }),
+    podSettings: {
+      apiServer: settingsOf(cluster.apiServer, of("KubeAPIServerConfig")),
+      controllerManager: settingsOf(cluster.controllerManager, of("KubeControllerManagerConfig")),
+      scheduler: settingsOf(cluster.scheduler, of("KubeSchedulerConfig")),
+    },
     installDisk: string(install.disk) ?? quotedText(tree(tree(unattended.provisioning).diskSelector).match),
     discovery: tree(cluster.discovery).enabled === true || of("DiscoveryServiceConfig").kind !== undefined,
     proxyEnabled: modern
@@ -151,11 +165,25 @@ function parse(text: string) {
     bootstrapToken: string(cluster.token) ?? "",
     labels: { ...stringMap(machine.nodeLabels), ...stringMap(kubeNode.labels) },
     taints: taints(machine.nodeTaints, kubeNode.taints, type, modern || schedulingAllowed),
+    /** Whether nodes wait for a cloud controller manager. */
+    externalCloudProvider: tree(cluster.externalCloudProvider).enabled === true,
+    /** Id that the kubelet registers the node with. */
+    providerId: string(
+      stringMap(tree(machine.kubelet).extraArgs)["provider-id"] ??
+        stringMap(of("KubeletConfig").extraArgs)["provider-id"],
+    ),
     /** Shared address of the control planes. */
     virtualIp: sharedAddress(machine, documents),
     /** Machines with the same key belong to the same cluster. */
     clusterKey: keyOf(clusterId || osCa.certificate),
   };
+}
+
+/** Certificates are exchanged without a new pod. */
+function settingsOf(section: unknown, document: Tree): string {
+  const { certSANs: _sans, ...old } = tree(section);
+  const { certExtraSANs: _extra, ...modern } = document;
+  return keyOf(JSON.stringify([old, modern]));
 }
 
 /** The key of the config's cluster in worlds that were kept when clusters were still told apart by their CAs. */

@@ -157,13 +157,19 @@ export interface ObjectMetadata {
   readonly [field: string]: unknown;
 }
 
-interface Component {
+export interface Component {
   /** What runs. */
   readonly image: string;
   /** Fingerprint of the CAs that it runs with. */
   readonly authorities?: string;
+  /** Fingerprint of the part of the config that its pod is made of. */
+  readonly settings?: string;
   /** How often its config changed since boot. */
   readonly version: number;
+  /** Until then its pod is replaced or restarts. @default it is not */
+  readonly readyAt?: number;
+  /** How often its container was restarted since its pod was made. @default never */
+  readonly restarts?: number;
 }
 
 /** What the control plane remembers about a kubelet. */

@@ -38,6 +38,10 @@ export function lifecycleCalls(transport: Transport) {
       const request = { mode: RebootRequest_Mode.DEFAULT };
       return (await ask(transport, service.reboot, request, { deadline: 30_000, ...options })).actorId;
     },
+    /** Without a drain by Talos itself: the engine has drained the node. */
+    async shutdown(options: CallOptions = {}): Promise<string> {
+      return (await ask(transport, service.shutdown, { force: true }, { deadline: 30_000, ...options })).actorId;
+    },
     /** Boots the system that ran before the last upgrade. */
     async rollback(options: CallOptions = {}): Promise<void> {
       await ask(transport, service.rollback, {}, { deadline: 30_000, ...options });

@@ -61,10 +61,23 @@ export function fromNodeErrorText(text: string, node: string, cause: unknown): T
   const reason = found === undefined ? undefined : reasons[found];
   if (reason === undefined) return undefined;
   const [code, says, hint] = reason;
-  return new TalosError(code, `${node}: ${says}`, { node, cause, hint });
+  return new TalosError(code, `${node}: ${pathTo(text, node)}${says}`, { node, cause, hint });
+}
+
+/** A machine that has asked another, or a service of its own, says which one did not answer. */
+function pathTo(text: string, node: string): string {
+  const [, target] = /dial tcp (\S+:\d+):/.exec(text) ?? [];
+  return target === undefined || target.startsWith(`${node}:`) ? "" : `${target}: `;
 }
 
 const phrases: readonly (readonly [string, string])[] = [
+  // In the words of Go, where a machine has asked another.
+  ["connect: connection refused", "ECONNREFUSED"],
+  ["connection reset by peer", "ECONNRESET"],
+  ["connect: no route to host", "EHOSTUNREACH"],
+  ["network is unreachable", "ENETUNREACH"],
+  ["i/o timeout", "ETIMEDOUT"],
+  ["no such host", "ENOTFOUND"],
   ["unable to verify the first certificate", "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
   ["self-signed certificate", "DEPTH_ZERO_SELF_SIGNED_CERT"],
   ["unable to get local issuer certificate", "UNABLE_TO_GET_ISSUER_CERT_LOCALLY"],

@@ -42,6 +42,8 @@ export interface ClusterConfig {
   readonly kubespan?: boolean;
   /** Whether machines find each other through the discovery service. @default true */
   readonly discovery?: boolean;
+  /** Whether nodes are tainted until a cloud controller manager has initialized them. @default false */
+  readonly externalCloudProvider?: boolean;
   /** Mirror URLs by registry host. @default none */
   readonly registryMirrors?: Readonly<Record<string, readonly string[]>>;
   /**
@@ -77,6 +79,8 @@ export interface MachineConfigInput {
   readonly nodeLabels?: Readonly<Record<string, string>>;
   /** Values are `value:Effect` or `Effect`. @default none */
   readonly nodeTaints?: Readonly<Record<string, string>>;
+  /** Id by which a cloud controller manager knows the node; registered with it. @default left to the controller */
+  readonly providerId?: string;
   /** Strategic merge or JSON patches, as texts or read already, applied in order. @default none */
   readonly patches?: readonly (string | Patch)[];
 }

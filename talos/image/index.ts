@@ -16,6 +16,7 @@ export {
   installerReference,
   type Platform,
   releaseOfInstaller,
+  shortImage,
 } from "./references.ts";
 export {
   chosenSchematic,

@@ -48,6 +48,11 @@ export function releaseOfInstaller(image: string): string | undefined {
   return tagged.exec(image)?.[2];
 }
 
+/** An image as it fits into a sentence: of a schematic's 64 digits only the first four. */
+export function shortImage(image: string): string {
+  return image.replace(/\/([0-9a-f]{4})[0-9a-f]{60}(?=[:@]|$)/, "/$1…");
+}
+
 /** The same installer of another release. Undefined for one whose tag is not a Talos version. */
 export function installerOf(image: string, version: TalosVersion): string | undefined {
   const name = tagged.exec(image)?.[1];

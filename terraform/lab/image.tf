@@ -1,6 +1,13 @@
 # Written by `talosmith synth lab --hcl` from environments/lab.yaml; change that file, not this one.
 # Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
+# Another processor needs another image and another disk.
+resource "terraform_data" "control_plane_architecture" {
+  for_each = local.control_plane
+
+  triggers_replace = "amd64"
+}
+
 # What each disk began with.
 resource "terraform_data" "control_plane_first_image" {
   for_each = local.control_plane
@@ -10,8 +17,14 @@ resource "terraform_data" "control_plane_first_image" {
   # Kept for as long as the disk is.
   lifecycle {
     ignore_changes       = [input]
-    replace_triggered_by = [terraform_data.control_plane_disk_size[each.key]]
+    replace_triggered_by = [terraform_data.control_plane_architecture[each.key]]
   }
+}
+
+resource "terraform_data" "worker_architecture" {
+  for_each = local.worker
+
+  triggers_replace = "amd64"
 }
 
 resource "terraform_data" "worker_first_image" {
@@ -22,7 +35,7 @@ resource "terraform_data" "worker_first_image" {
   # Kept for as long as the disk is.
   lifecycle {
     ignore_changes       = [input]
-    replace_triggered_by = [terraform_data.worker_disk_size[each.key]]
+    replace_triggered_by = [terraform_data.worker_architecture[each.key]]
   }
 }
 

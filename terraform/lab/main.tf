@@ -47,6 +47,9 @@ resource "libvirt_domain" "control_plane" {
         source = { bridge = { bridge = "br0" } }
       },
     ]
+    serials = [
+      { target = { port = 0 } },
+    ]
   }
   os = {
     boot_devices = [
@@ -57,9 +60,13 @@ resource "libvirt_domain" "control_plane" {
     type_machine = "q35"
   }
 
-  # The provider changes a running domain by stopping it, and then fails.
+  # The provider changes a running domain by stopping it, and then fails: it is replaced.
   lifecycle {
-    replace_triggered_by = [terraform_data.control_plane_hardware[each.key]]
+    ignore_changes = [devices.serials]
+    replace_triggered_by = [
+      terraform_data.control_plane_hardware[each.key],
+      terraform_data.control_plane_disk_size[each.key],
+    ]
   }
 }
 
@@ -108,6 +115,9 @@ resource "libvirt_domain" "worker" {
         source = { bridge = { bridge = "br0" } }
       },
     ]
+    serials = [
+      { target = { port = 0 } },
+    ]
   }
   os = {
     boot_devices = [
@@ -118,19 +128,34 @@ resource "libvirt_domain" "worker" {
     type_machine = "q35"
   }
 
-  # The provider changes a running domain by stopping it, and then fails.
+  # The provider changes a running domain by stopping it, and then fails: it is replaced.
   lifecycle {
-    replace_triggered_by = [terraform_data.worker_hardware[each.key]]
+    ignore_changes = [devices.serials]
+    replace_triggered_by = [
+      terraform_data.worker_hardware[each.key],
+      terraform_data.worker_disk_size[each.key],
+    ]
   }
 }
 
-# What changes with the hardware of a machine. Of several control planes at once, the cluster refuses it.
+# Enlarges existing disks while their virtual machines are off. Needs virsh where Terraform runs.
 resource "terraform_data" "control_plane_disk_size" {
   for_each = local.control_plane
 
   triggers_replace = 21474836480
+
+  provisioner "local-exec" {
+    command = libvirt_volume.control_plane_disk[each.key].capacity < 21474836480 ? "virsh -c \"$URI\" vol-resize --pool \"$POOL\" \"$VOLUME\" \"$CAPACITY\"" : "true"
+    environment = {
+      CAPACITY = "21474836480"
+      POOL     = libvirt_volume.control_plane_disk[each.key].pool
+      URI      = "qemu:///system"
+      VOLUME   = libvirt_volume.control_plane_disk[each.key].name
+    }
+  }
 }
 
+# What changes with the hardware of a machine. For more machines at once than rollout allows, the cluster refuses it.
 resource "terraform_data" "control_plane_hardware" {
   for_each = local.control_plane
 
@@ -152,6 +177,16 @@ resource "terraform_data" "worker_disk_size" {
   for_each = local.worker
 
   triggers_replace = 42949672960
+
+  provisioner "local-exec" {
+    command = libvirt_volume.worker_disk[each.key].capacity < 42949672960 ? "virsh -c \"$URI\" vol-resize --pool \"$POOL\" \"$VOLUME\" \"$CAPACITY\"" : "true"
+    environment = {
+      CAPACITY = "42949672960"
+      POOL     = libvirt_volume.worker_disk[each.key].pool
+      URI      = "qemu:///system"
+      VOLUME   = libvirt_volume.worker_disk[each.key].name
+    }
+  }
 }
 
 resource "terraform_data" "worker_hardware" {

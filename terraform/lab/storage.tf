@@ -16,9 +16,10 @@ resource "libvirt_volume" "control_plane_disk" {
     path = libvirt_volume.image[terraform_data.control_plane_first_image[each.key].input].path
   }
 
-  # A volume cannot be resized in place.
+  # The provider cannot resize a volume; disk_size in main.tf does.
   lifecycle {
-    replace_triggered_by = [terraform_data.control_plane_disk_size[each.key]]
+    ignore_changes       = [capacity]
+    replace_triggered_by = [terraform_data.control_plane_architecture[each.key]]
   }
 }
 
@@ -53,9 +54,10 @@ resource "libvirt_volume" "worker_disk" {
     path = libvirt_volume.image[terraform_data.worker_first_image[each.key].input].path
   }
 
-  # A volume cannot be resized in place.
+  # The provider cannot resize a volume; disk_size in main.tf does.
   lifecycle {
-    replace_triggered_by = [terraform_data.worker_disk_size[each.key]]
+    ignore_changes       = [capacity]
+    replace_triggered_by = [terraform_data.worker_architecture[each.key]]
   }
 }
 

@@ -42,14 +42,17 @@ resource "talosmith_cluster" "cluster" {
       address     = machine.address
       member_id   = talosmith_member.control_plane[key].id
       hardware_id = terraform_data.control_plane_hardware[key].id
+      disk_size   = 21474836480
       patches = [
         "machine:\n  network:\n    interfaces:\n      - deviceSelector:\n          hardwareAddr: ${machine.mac}\n        vip:\n          ip: 10.0.0.100\n",
       ]
     } },
     { for key, machine in local.worker : "talos-${key}" => {
-      role      = "worker"
-      address   = machine.address
-      member_id = talosmith_member.worker[key].id
+      role        = "worker"
+      address     = machine.address
+      member_id   = talosmith_member.worker[key].id
+      hardware_id = terraform_data.worker_hardware[key].id
+      disk_size   = 42949672960
     } },
   )
 }

@@ -56,16 +56,22 @@ resource "aws_iam_role_policy" "control_plane_backups" {
   policy = jsonencode({
     Statement = [
       {
-        Action   = "s3:ListBucket"
+        Action   = ["s3:ListBucket", "s3:ListBucketMultipartUploads"]
         Effect   = "Allow"
         Resource = aws_s3_bucket.backups.arn
         Sid      = "List"
       },
       {
-        Action   = ["s3:GetObject", "s3:PutObject"]
+        Action   = ["s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"]
         Effect   = "Allow"
         Resource = "${aws_s3_bucket.backups.arn}/*"
         Sid      = "ReadAndWrite"
+      },
+      {
+        Action   = "s3:DeleteObject"
+        Effect   = "Allow"
+        Resource = "${aws_s3_bucket.backups.arn}/*"
+        Sid      = "Prune"
       },
       {
         Action   = ["kms:Decrypt", "kms:GenerateDataKey"]

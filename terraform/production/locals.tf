@@ -10,8 +10,8 @@ locals {
   }
 
   general = {
-    "general-1" = { subnet_id = aws_subnet.private_1.id }
-    "general-2" = { subnet_id = aws_subnet.private_2.id }
-    "general-3" = { subnet_id = aws_subnet.private_3.id }
+    "general-1" = { subnet_id = aws_subnet.private_2.id }
+    "general-2" = { subnet_id = aws_subnet.private_3.id }
+    "general-3" = { subnet_id = aws_subnet.private_1.id }
   }
 }

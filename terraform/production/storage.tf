@@ -80,16 +80,12 @@ resource "aws_s3_bucket_lifecycle_configuration" "backups_lifecycle" {
       days_after_initiation = 1
     }
 
-    expiration {
-      days = 90
-    }
-
     filter {
       prefix = ""
     }
 
     noncurrent_version_expiration {
-      noncurrent_days = 90
+      noncurrent_days = 30
     }
   }
 

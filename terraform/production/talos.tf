@@ -3,42 +3,45 @@
 
 # First configs, for user-data. They hold secrets, and so does the state then.
 data "talosmith_machine_config" "burst_config" {
-  name               = "production"
-  additional_sans    = [aws_lb.api.dns_name]
-  config_contract    = "v1.13"
-  endpoint           = "https://k8s.prod.example.com:6443"
-  include_secrets    = true
-  install_image      = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
-  kubernetes_version = "1.36.3"
-  role               = "worker"
-  talos_version      = "v1.13.9"
+  name                    = "production"
+  additional_sans         = [aws_lb.api.dns_name]
+  config_contract         = "v1.13"
+  endpoint                = "https://k8s.prod.example.com:6443"
+  external_cloud_provider = true
+  include_secrets         = true
+  install_image           = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
+  kubernetes_version      = "1.36.3"
+  role                    = "worker"
+  talos_version           = "v1.13.9"
   patches = [
     "machine:\n  nodeLabels:\n    pool: burst\n  nodeTaints:\n    burst: true:PreferNoSchedule\n",
   ]
 }
 
 data "talosmith_machine_config" "control_plane_config" {
-  name               = "production"
-  additional_sans    = [aws_lb.api.dns_name]
-  config_contract    = "v1.13"
-  endpoint           = "https://k8s.prod.example.com:6443"
-  include_secrets    = true
-  install_image      = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
-  kubernetes_version = "1.36.3"
-  role               = "controlplane"
-  talos_version      = "v1.13.9"
+  name                    = "production"
+  additional_sans         = [aws_lb.api.dns_name]
+  config_contract         = "v1.13"
+  endpoint                = "https://k8s.prod.example.com:6443"
+  external_cloud_provider = true
+  include_secrets         = true
+  install_image           = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
+  kubernetes_version      = "1.36.3"
+  role                    = "controlplane"
+  talos_version           = "v1.13.9"
 }
 
 data "talosmith_machine_config" "general_config" {
-  name               = "production"
-  additional_sans    = [aws_lb.api.dns_name]
-  config_contract    = "v1.13"
-  endpoint           = "https://k8s.prod.example.com:6443"
-  include_secrets    = true
-  install_image      = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
-  kubernetes_version = "1.36.3"
-  role               = "worker"
-  talos_version      = "v1.13.9"
+  name                    = "production"
+  additional_sans         = [aws_lb.api.dns_name]
+  config_contract         = "v1.13"
+  endpoint                = "https://k8s.prod.example.com:6443"
+  external_cloud_provider = true
+  include_secrets         = true
+  install_image           = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
+  kubernetes_version      = "1.36.3"
+  role                    = "worker"
+  talos_version           = "v1.13.9"
 }
 
 # Memberships: each ends, by leaving, before its machine does.
@@ -77,28 +80,34 @@ resource "talosmith_member" "general" {
 
 # The cluster: configs, bring-up, upgrades and end of the machines that it lists.
 resource "talosmith_cluster" "cluster" {
-  name                = "production"
-  additional_sans     = [aws_lb.api.dns_name]
-  config_contract     = "v1.13"
-  config_source       = "user-data"
-  endpoint            = "https://k8s.prod.example.com:6443"
-  infrastructure_kind = "aws"
-  install_image       = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
-  kubernetes_version  = "1.36.3"
-  on_destroy          = "prevent"
-  talos_endpoints     = [aws_lb.api.dns_name]
-  talos_version       = "v1.13.9"
+  name                    = "production"
+  additional_sans         = [aws_lb.api.dns_name]
+  config_contract         = "v1.13"
+  config_source           = "user-data"
+  endpoint                = "https://k8s.prod.example.com:6443"
+  external_cloud_provider = true
+  infrastructure_kind     = "aws"
+  install_image           = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
+  kubernetes_version      = "1.36.3"
+  on_destroy              = "prevent"
+  talos_endpoints         = [aws_lb.api.dns_name]
+  talos_version           = "v1.13.9"
   machines = merge(
     { for key, machine in local.control_plane : "production-${key}" => {
       role        = "controlplane"
       address     = aws_instance.control_plane[key].private_ip
       member_id   = talosmith_member.control_plane[key].id
       hardware_id = terraform_data.control_plane_hardware[key].id
+      disk_size   = 53687091200
+      provider_id = "aws:///${aws_instance.control_plane[key].availability_zone}/${aws_instance.control_plane[key].id}"
     } },
     { for key, machine in local.general : "production-${key}" => {
-      role      = "worker"
-      address   = aws_instance.general[key].private_ip
-      member_id = talosmith_member.general[key].id
+      role        = "worker"
+      address     = aws_instance.general[key].private_ip
+      member_id   = talosmith_member.general[key].id
+      hardware_id = terraform_data.general_hardware[key].id
+      disk_size   = 107374182400
+      provider_id = "aws:///${aws_instance.general[key].availability_zone}/${aws_instance.general[key].id}"
     } },
   )
 }

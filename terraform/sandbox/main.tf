@@ -10,14 +10,19 @@ resource "aws_instance" "control_plane" {
   ebs_optimized               = true
   iam_instance_profile        = aws_iam_instance_profile.control_plane_profile.name
   instance_type               = "t3.medium"
-  monitoring                  = true
+  monitoring                  = false
   subnet_id                   = each.value.subnet_id
   tags                        = { Name = "sandbox-${each.key}", "kubernetes.io/cluster/sandbox" = "owned" }
   vpc_security_group_ids      = [aws_security_group.allow_control_plane.id]
 
-  # A newer image or config reaches a running machine over the Talos API, never by a new machine.
+  # A newer image or config reaches a running machine over the Talos API, never by a new machine. A machine stays in its zone.
   lifecycle {
-    ignore_changes = [ami, user_data_base64]
+    postcondition {
+      condition     = contains([aws_subnet.public_1.id, aws_subnet.public_2.id], self.subnet_id)
+      error_message = "The machine ${each.key} is in ${self.availability_zone}, which is no zone of its pool any more. Add the zone again, or replace the machine: talosmith deploy does it, or terraform apply with -replace and its address."
+    }
+
+    ignore_changes = [ami, root_block_device[0].kms_key_id, subnet_id, user_data_base64]
   }
 
   metadata_options {
@@ -45,14 +50,19 @@ resource "aws_instance" "worker" {
   ebs_optimized               = true
   iam_instance_profile        = aws_iam_instance_profile.worker_profile.name
   instance_type               = "t3.medium"
-  monitoring                  = true
+  monitoring                  = false
   subnet_id                   = each.value.subnet_id
   tags                        = { Name = "sandbox-${each.key}", "kubernetes.io/cluster/sandbox" = "owned" }
   vpc_security_group_ids      = [aws_security_group.allow_worker.id]
 
-  # A newer image or config reaches a running machine over the Talos API, never by a new machine.
+  # A newer image or config reaches a running machine over the Talos API, never by a new machine. A machine stays in its zone.
   lifecycle {
-    ignore_changes = [ami, user_data_base64]
+    postcondition {
+      condition     = contains([aws_subnet.public_1.id, aws_subnet.public_2.id], self.subnet_id)
+      error_message = "The machine ${each.key} is in ${self.availability_zone}, which is no zone of its pool any more. Add the zone again, or replace the machine: talosmith deploy does it, or terraform apply with -replace and its address."
+    }
+
+    ignore_changes = [ami, root_block_device[0].kms_key_id, subnet_id, user_data_base64]
   }
 
   metadata_options {
@@ -68,11 +78,19 @@ resource "aws_instance" "worker" {
     volume_size           = 20
     volume_type           = "gp3"
   }
+
+  depends_on = [terraform_data.worker_hardware]
 }
 
-# What changes with the hardware of a machine. Of several control planes at once, the cluster refuses it.
+# What changes with the hardware of a machine. For more machines at once than rollout allows, the cluster refuses it.
 resource "terraform_data" "control_plane_hardware" {
   for_each = local.control_plane
+
+  triggers_replace = "t3.medium"
+}
+
+resource "terraform_data" "worker_hardware" {
+  for_each = local.worker
 
   triggers_replace = "t3.medium"
 }

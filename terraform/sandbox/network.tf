@@ -86,6 +86,23 @@ resource "aws_subnet" "public_2" {
   }
 }
 
+resource "aws_eip" "control_plane_address" {
+  for_each = local.control_plane
+
+  domain   = "vpc"
+  instance = aws_instance.control_plane[each.key].id
+  tags     = { Name = "sandbox-${each.key}" }
+}
+
+# The way to S3, which costs nothing.
+resource "aws_vpc_endpoint" "s3" {
+  route_table_ids   = [aws_route_table.public.id]
+  service_name      = "com.amazonaws.eu-central-1.s3"
+  tags              = { Name = "sandbox-s3" }
+  vpc_endpoint_type = "Gateway"
+  vpc_id            = aws_vpc.vpc.id
+}
+
 resource "aws_route_table" "public" {
   tags   = { Name = "sandbox-public-1" }
   vpc_id = aws_vpc.vpc.id
@@ -303,7 +320,7 @@ resource "aws_vpc_security_group_ingress_rule" "allow_worker_talos_from_control_
 resource "aws_vpc_security_group_ingress_rule" "control_plane_kubernetes" {
   for_each = local.control_plane
 
-  cidr_ipv4         = "${aws_instance.control_plane[each.key].public_ip}/32"
+  cidr_ipv4         = "${aws_eip.control_plane_address[each.key].public_ip}/32"
   description       = "Kubernetes API, from sandbox-${each.key}"
   from_port         = 6443
   ip_protocol       = "tcp"
@@ -458,19 +475,4 @@ resource "aws_route53_record" "dns" {
     evaluate_target_health = true
     zone_id                = aws_lb.api.zone_id
   }
-}
-
-resource "aws_flow_log" "flow_logs" {
-  iam_role_arn    = aws_iam_role.flow_logs_role.arn
-  log_destination = aws_cloudwatch_log_group.flow_logs_group.arn
-  tags            = { Name = "sandbox-flow-logs" }
-  traffic_type    = "ALL"
-  vpc_id          = aws_vpc.vpc.id
-}
-
-resource "aws_cloudwatch_log_group" "flow_logs_group" {
-  name              = "/talosmith/sandbox/flow-logs"
-  kms_key_id        = aws_kms_key.key.arn
-  retention_in_days = 365
-  tags              = { Name = "sandbox-flow-logs" }
 }

@@ -1,11 +1,6 @@
 # Written by `talosmith synth sandbox --hcl` from environments/sandbox.yaml; change that file, not this one.
 # Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
-output "backup_bucket" {
-  description = "Bucket for etcd snapshots."
-  value       = aws_s3_bucket.backups.bucket
-}
-
 output "cluster_endpoint" {
   description = "URL of the Kubernetes API."
   value       = "https://k8s.sandbox.example.com:6443"
@@ -13,7 +8,7 @@ output "cluster_endpoint" {
 
 output "control_plane_ips" {
   description = "Addresses of the Talos API of the control planes."
-  value       = [for key, machine in local.control_plane : aws_instance.control_plane[key].public_ip]
+  value       = [for key, machine in local.control_plane : aws_eip.control_plane_address[key].public_ip]
 }
 
 output "installer_image" {

@@ -6,12 +6,13 @@ resource "talosmith_member" "control_plane" {
   for_each = local.control_plane
 
   name       = "sandbox-${each.key}"
-  address    = aws_instance.control_plane[each.key].public_ip
+  address    = aws_eip.control_plane_address[each.key].public_ip
   cluster    = "sandbox"
   machine_id = aws_instance.control_plane[each.key].id
 
   depends_on = [
     aws_instance.control_plane,
+    aws_eip.control_plane_address,
     aws_lb_target_group_attachment.control_plane_kubernetes_target,
     aws_vpc_security_group_ingress_rule.control_plane_kubernetes,
     terraform_data.reachable,
@@ -46,14 +47,17 @@ resource "talosmith_cluster" "cluster" {
   machines = merge(
     { for key, machine in local.control_plane : "sandbox-${key}" => {
       role        = "controlplane"
-      address     = aws_instance.control_plane[key].public_ip
+      address     = aws_eip.control_plane_address[key].public_ip
       member_id   = talosmith_member.control_plane[key].id
       hardware_id = terraform_data.control_plane_hardware[key].id
+      disk_size   = 21474836480
     } },
     { for key, machine in local.worker : "sandbox-${key}" => {
-      role      = "worker"
-      address   = aws_instance.worker[key].public_ip
-      member_id = talosmith_member.worker[key].id
+      role        = "worker"
+      address     = aws_instance.worker[key].public_ip
+      member_id   = talosmith_member.worker[key].id
+      hardware_id = terraform_data.worker_hardware[key].id
+      disk_size   = 21474836480
     } },
   )
 }
@@ -61,7 +65,7 @@ resource "talosmith_cluster" "cluster" {
 # Files that give access to the cluster.
 resource "talosmith_client_files" "client" {
   cluster_name     = "sandbox"
-  endpoints        = [for key, machine in local.control_plane : aws_instance.control_plane[key].public_ip]
+  endpoints        = [for key, machine in local.control_plane : aws_eip.control_plane_address[key].public_ip]
   keep_on_disk     = false
   kubeconfig_path  = "generated/sandbox/kubeconfig"
   talosconfig_path = "generated/sandbox/talosconfig"

@@ -10,7 +10,7 @@ locals {
   }
 
   worker = {
-    "w-1" = { subnet_id = aws_subnet.private_1.id }
-    "w-2" = { subnet_id = aws_subnet.private_2.id }
+    "w-1" = { subnet_id = aws_subnet.private_3.id }
+    "w-2" = { subnet_id = aws_subnet.private_1.id }
   }
 }

@@ -147,6 +147,15 @@ resource "aws_eip" "nat_1_address" {
   tags   = { Name = "staging-nat-1" }
 }
 
+# The way to S3, which costs nothing.
+resource "aws_vpc_endpoint" "s3" {
+  route_table_ids   = [aws_route_table.public.id, aws_route_table.private_1_routes.id]
+  service_name      = "com.amazonaws.eu-central-1.s3"
+  tags              = { Name = "staging-s3" }
+  vpc_endpoint_type = "Gateway"
+  vpc_id            = aws_vpc.vpc.id
+}
+
 resource "aws_nat_gateway" "nat_1" {
   allocation_id = aws_eip.nat_1_address.id
   subnet_id     = aws_subnet.public_1.id

@@ -3,7 +3,7 @@
 
 output "backup_bucket" {
   description = "Bucket for etcd snapshots."
-  value       = aws_s3_bucket.backups.bucket
+  value       = aws_s3_bucket_server_side_encryption_configuration.backups_encryption.bucket
 }
 
 output "cluster_endpoint" {

@@ -81,10 +81,6 @@ resource "aws_s3_bucket_lifecycle_configuration" "backups_lifecycle" {
       days_after_initiation = 1
     }
 
-    expiration {
-      days = 30
-    }
-
     filter {
       prefix = ""
     }

@@ -3,27 +3,29 @@
 
 # First configs, for user-data. They hold secrets, and so does the state then.
 data "talosmith_machine_config" "control_plane_config" {
-  name               = "staging"
-  additional_sans    = [aws_lb.api.dns_name]
-  config_contract    = "v1.13"
-  endpoint           = "https://k8s.staging.example.com:6443"
-  include_secrets    = true
-  install_image      = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
-  kubernetes_version = "1.36.3"
-  role               = "controlplane"
-  talos_version      = "v1.13.9"
+  name                    = "staging"
+  additional_sans         = [aws_lb.api.dns_name]
+  config_contract         = "v1.13"
+  endpoint                = "https://k8s.staging.example.com:6443"
+  external_cloud_provider = true
+  include_secrets         = true
+  install_image           = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
+  kubernetes_version      = "1.36.3"
+  role                    = "controlplane"
+  talos_version           = "v1.13.9"
 }
 
 data "talosmith_machine_config" "worker_config" {
-  name               = "staging"
-  additional_sans    = [aws_lb.api.dns_name]
-  config_contract    = "v1.13"
-  endpoint           = "https://k8s.staging.example.com:6443"
-  include_secrets    = true
-  install_image      = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
-  kubernetes_version = "1.36.3"
-  role               = "worker"
-  talos_version      = "v1.13.9"
+  name                    = "staging"
+  additional_sans         = [aws_lb.api.dns_name]
+  config_contract         = "v1.13"
+  endpoint                = "https://k8s.staging.example.com:6443"
+  external_cloud_provider = true
+  include_secrets         = true
+  install_image           = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
+  kubernetes_version      = "1.36.3"
+  role                    = "worker"
+  talos_version           = "v1.13.9"
 }
 
 # Memberships: each ends, by leaving, before its machine does.
@@ -60,27 +62,33 @@ resource "talosmith_member" "worker" {
 
 # The cluster: configs, bring-up, upgrades and end of the machines that it lists.
 resource "talosmith_cluster" "cluster" {
-  name                = "staging"
-  additional_sans     = [aws_lb.api.dns_name]
-  config_contract     = "v1.13"
-  config_source       = "user-data"
-  endpoint            = "https://k8s.staging.example.com:6443"
-  infrastructure_kind = "aws"
-  install_image       = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
-  kubernetes_version  = "1.36.3"
-  talos_endpoints     = [aws_lb.api.dns_name]
-  talos_version       = "v1.13.9"
+  name                    = "staging"
+  additional_sans         = [aws_lb.api.dns_name]
+  config_contract         = "v1.13"
+  config_source           = "user-data"
+  endpoint                = "https://k8s.staging.example.com:6443"
+  external_cloud_provider = true
+  infrastructure_kind     = "aws"
+  install_image           = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
+  kubernetes_version      = "1.36.3"
+  talos_endpoints         = [aws_lb.api.dns_name]
+  talos_version           = "v1.13.9"
   machines = merge(
     { for key, machine in local.control_plane : "staging-${key}" => {
       role        = "controlplane"
       address     = aws_instance.control_plane[key].private_ip
       member_id   = talosmith_member.control_plane[key].id
       hardware_id = terraform_data.control_plane_hardware[key].id
+      disk_size   = 21474836480
+      provider_id = "aws:///${aws_instance.control_plane[key].availability_zone}/${aws_instance.control_plane[key].id}"
     } },
     { for key, machine in local.worker : "staging-${key}" => {
-      role      = "worker"
-      address   = aws_instance.worker[key].private_ip
-      member_id = talosmith_member.worker[key].id
+      role        = "worker"
+      address     = aws_instance.worker[key].private_ip
+      member_id   = talosmith_member.worker[key].id
+      hardware_id = terraform_data.worker_hardware[key].id
+      disk_size   = 21474836480
+      provider_id = "aws:///${aws_instance.worker[key].availability_zone}/${aws_instance.worker[key].id}"
     } },
   )
 }

@@ -18,7 +18,7 @@ describe.each(walks.filter((walk) => lines(walk).length > 0 && (only === undefin
       const opened = await walk.open();
       if ("missing" in opened) missing = opened.missing;
       else world = opened;
-    }, 600_000);
+    });
 
     afterAll(() => world?.close());
 

@@ -70,7 +70,11 @@ describe.each(managers)("a metal environment through %s", (manager) => {
     const list = JSON.parse(await kubernetesGet(kubeconfig, "/api/v1/nodes"));
     return list.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name).sort();
   };
-  const plan = async () => (await talosmith("plan", "rack")).exitCode;
+  const plan = async () => {
+    const { stderr, exitCode } = await talosmith("plan", "rack");
+    expect(stderr).toMatch(/^rack is (new|managed)[\s\S]*Initial config:/m);
+    return exitCode;
+  };
   const modes = async () => {
     const machines = await projectSimulator(elsewhere).listMachines();
     return Object.fromEntries(machines.map(({ name, stage }) => [name, stage]));

@@ -59,7 +59,7 @@ describe.skipIf(tool === undefined || !everything)("operate over a cluster that 
     const { exitCode, stderr } = await talosmith("deploy", "lab", "--yes");
     expect(exitCode, stderr).toBe(0);
     expect(stderr).toContain(`lab is new: ${tool?.name} manages it (state/lab.tfstate).`);
-  }, 180_000);
+  });
   afterAll(async () => {
     const simulator = projectSimulator(root);
     for (const { id } of await simulator.listMachines()) await simulator.deleteMachine(id);

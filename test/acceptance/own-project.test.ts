@@ -50,7 +50,7 @@ describe("a project of one's own", () => {
     );
     await ok(run("npm", "install", ...quiet, `../${name}`));
     // A build, a pack and an install: minutes, where many share the machine.
-  }, 600_000);
+  });
 
   afterAll(async () => {
     if (offline) return;

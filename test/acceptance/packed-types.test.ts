@@ -37,7 +37,7 @@ describe.runIf(everything)("the packed types", () => {
     renameSync(join(modules, "package"), join(modules, "talosmith"));
     for (const name of ["cdktf", "constructs", "zod"]) symlinkSync(resolve("node_modules", name), join(modules, name));
     writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  }, 600_000);
+  });
 
   afterAll(() => {
     rmSync(folder, { recursive: true, force: true });

@@ -83,7 +83,7 @@ describe.each(cases)("through $manager, with $program", ({ manager, helm }) => {
     for (const folder of [root, path]) rmSync(folder, { recursive: true, force: true });
   });
 
-  test.skipIf(missing)("one deploy ends with ready nodes, and leaves nothing to do", { timeout: 240_000 }, async () => {
+  test.skipIf(missing)("one deploy ends with ready nodes, and leaves nothing to do", async () => {
     const deployed = await talosmith("deploy", "bare", "--yes");
     expect(deployed.stderr + deployed.stdout).toContain("bare is up: 1 control plane, 1 worker");
     const kubeconfig = readFileSync(join(root, "generated/bare/kubeconfig"), "utf8");

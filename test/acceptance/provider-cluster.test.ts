@@ -46,7 +46,7 @@ underTools("a cluster", ({ open }) => {
     const worker = (await simulator.listMachines()).find(({ name }) => name === "w-1");
     await simulator.setPower(worker?.id ?? "", false);
     const dark = await workspace.ok([...plan, "-detailed-exitcode"]);
-    expect(dark.text).toContain("Some machines could not be looked at");
+    expect(dark.text).toContain("Some machines could not be checked");
     expect(dark.text).toContain("w-1");
     await simulator.setPower(worker?.id ?? "", true);
 

@@ -37,7 +37,7 @@ const always: readonly KillAt[] = [
 ];
 
 underTools("killed", ({ open }) => {
-  test("the provider leaves what the next apply completes, with one start of etcd", { timeout: 600_000 }, async () => {
+  test("the provider leaves what the next apply completes, with one start of etcd", async () => {
     const workspace = await open(clusterConfig({ machines }));
     killAt(workspace, undefined);
     await installKillingProvider(workspace);

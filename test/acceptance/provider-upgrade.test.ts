@@ -34,7 +34,7 @@ describe.skipIf(!everything).each(tools)("a running cluster under $name", (tool)
 
   test.each([
     ["Talos", newTalos, "upgrade Talos on cp-1 from v1.13.9 to v1.13.10"],
-    ["schematic", extended, `install ${image} on cp-1`],
+    ["schematic", extended, "install factory.talos.dev/metal-installer/ce4c…:v1.13.10 on cp-1"],
     ["Kubernetes", { ...extended, kubernetesVersion: "1.36.3" }, "1.36.3"],
   ])("gets another %s by one plan that shows its steps", async (_, next, step) => {
     workspace.write("main.tf", clusterConfig(next));

@@ -42,7 +42,7 @@ describe.skipIf(terraform === undefined || !everything)("a review of a real plan
     world = opened;
     for (const name of new Set(cases.map((each) => each.name)))
       await world.shell.ok(`npx talosmith deploy ${name} --yes`);
-  }, 300_000);
+  });
   afterAll(() => world?.close());
 
   test.each(cases)(

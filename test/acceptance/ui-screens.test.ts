@@ -65,7 +65,7 @@ describe.skipIf(chromiumPath === undefined)("the page's screens in a browser", {
       .locator(".mark", { hasText: /\bhealthy/ })
       .first()
       .waitFor();
-    await ui.page.getByText(/No backup/).waitFor();
+    await ui.page.getByText(/Last backup \w+ ago/).waitFor();
     await ui.talosmith("talosconfig", "lab", "generated/lab/talosconfig", "--crt-ttl", "47h", "--force");
     await ui.page.getByText("The certificate in talosconfig ends in 1 day.").waitFor();
     await ui.page.getByText("npx talosmith talosconfig lab --force", { exact: true }).waitFor();

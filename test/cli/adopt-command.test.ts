@@ -91,7 +91,7 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
     writeFileSync(at("theirs/talsecret.yaml"), encodeSecrets(secrets));
     writeFileSync(at("theirs/state.json"), JSON.stringify(officialState(secrets, addresses)));
     writeFileSync(at("theirs/objects.yaml"), operatorObjects(encodeSecrets(secrets), addresses));
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await lab.end();
@@ -247,7 +247,7 @@ describe.each([
       await lab.apply(await lab.desired(machines, { talos, contract, patches }));
       desired = await lab.desired(machines, { talos, contract, patches, installImage });
       await lab.apply(desired);
-    }, 120_000);
+    });
 
     afterAll(async () => {
       await lab.end();
@@ -283,6 +283,6 @@ describe.each([
       });
       expect(places).toEqual([["machine.install.image"], ["machine.install.image"]]);
       expect((await talosmith("plan", "taken")).stdout).toBe("Nothing to change.\n");
-    }, 60_000);
+    });
   },
 );

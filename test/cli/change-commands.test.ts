@@ -52,12 +52,13 @@ describe("the commands that change a cluster", () => {
   test("what is not deployed is not scaled, and its file stays as it is", async () => {
     const before = readFileSync(file, "utf8");
     const { stderr, exitCode } = await talosmith("scale", "tiny", "w", "--to", "2");
-    expect(stderr).toContain("tiny is not deployed: there is nothing to change");
+    expect(stderr).toMatch(/^Error: tiny is not deployed: there is nothing to change\n/);
     expect([exitCode, readFileSync(file, "utf8")]).toEqual([1, before]);
   });
 
   test("plan of a new cluster has all its steps, as text and as JSON", async () => {
     const text = await talosmith("plan", "tiny");
+    expect(text.stderr).toContain("Planning tiny with talosmith\n");
     expect(text.stdout).toContain("Infrastructure\n  create 2 machines: tiny-cp-1, tiny-w-1\n  create client files: ");
     expect(text.stdout).toContain(
       "  Bootstrap etcd\n    tiny-cp-1: bootstrap etcd, wait for etcd, wait for Kubernetes node\n",
@@ -84,7 +85,9 @@ describe("the commands that change a cluster", () => {
 
   test("deploy takes the steps of that plan, and then plan is empty in every form", async () => {
     const deployed = await talosmith("deploy", "tiny");
-    expect(deployed.stderr).toMatch(/^tiny is new: talosmith manages it without Terraform\.\n\nInfrastructure\n/);
+    expect(deployed.stderr).toMatch(
+      /^tiny is new: talosmith manages it without Terraform\.\nPlanning tiny with talosmith\n\nInfrastructure\n/,
+    );
     expect(deployed.stdout).toContain("tiny is up: 1 control plane, 1 worker");
     expect(deployed.exitCode).toBe(0);
     for (const flags of [[], ["--raw"]])
@@ -125,7 +128,7 @@ describe("the commands that change a cluster", () => {
   test("a dry run of scale shows the plan, changes nothing and ends with 0", async () => {
     const before = readFileSync(file, "utf8");
     const { stdout, stderr, exitCode } = await talosmith("scale", "tiny", "w", "--to", "2", "--dry-run");
-    expect(stderr).toContain("environments/tiny.yaml: machines in pool w 1 → 2\ntiny is managed without Terraform.\n");
+    expect(stderr).toContain("tiny is managed without Terraform.\nenvironments/tiny.yaml: machines in pool w 1 → 2\n");
     expect(stdout).toContain("  create machine: tiny-w-2\n");
     expect(stdout).toContain("  Apply initial configs\n    tiny-w-2: apply initial config, wait for Kubernetes node\n");
     expect([exitCode, readFileSync(file, "utf8")]).toEqual([0, before]);

@@ -82,13 +82,17 @@ describe("the commands without Terraform", () => {
   });
 
   test("status shows every machine, as a table and as JSON", async () => {
-    const { machines } = JSON.parse((await talosmith("status", "tiny", "--json")).stdout);
+    const asJson = await talosmith("status", "tiny", "--json");
+    const { machines, managedBy } = JSON.parse(asJson.stdout);
+    expect([managedBy, asJson.stderr]).toEqual(["talosmith", ""]);
     expect(machines).toMatchObject([
       { name: "tiny-cp-1", stage: "running", ready: true, etcd: "leader" },
       { name: "tiny-w-1", stage: "running", ready: true, etcd: "-" },
     ]);
     [addresses.cp, addresses.worker] = machines.map(({ address }: { address: string }) => address);
-    expect((await talosmith("status", "tiny")).stdout).toMatch(/^NAME +ROLE +ADDRESS/);
+    const { stdout, stderr } = await talosmith("status", "tiny");
+    expect(stdout).toMatch(/^NAME +ROLE +ADDRESS/);
+    expect(stderr).toMatch(/^tiny is managed without Terraform\.\n/);
   });
 
   test("plan goes on with what up has made, even where there is a terraform that knows nothing of it", async () => {
@@ -138,6 +142,8 @@ describe("the commands without Terraform", () => {
     const { stderr, exitCode } = await talosmith("unlock", "tiny");
     expect(stderr).toBe("Nobody holds it.\n");
     expect(exitCode).toBe(0);
+    const asJson = await talosmith("unlock", "tiny", "--json");
+    expect([JSON.parse(asJson.stdout), asJson.stderr]).toEqual([{ v: 1, unlocked: false }, ""]);
   });
 
   test("health makes talosctl's checks in its words", async () => {
@@ -343,10 +349,23 @@ describe("the commands without Terraform", () => {
   test("down leaves no machine and no client file", async () => {
     const { stderr, exitCode } = await talosmith("down", "tiny");
     expect(stderr).toMatch(
-      /tiny is destroyed\.\nWhat stays: \S+ \(its secrets, which the next deploy takes again\), generated\/tiny\/journal\.jsonl \(/,
+      /tiny is destroyed\.\nKept: \S+ \(its secrets, which the next deploy takes again\), generated\/tiny\/journal\.jsonl \(/,
     );
     expect(exitCode).toBe(0);
     await expect.poll(() => existsSync(join(root, "generated/.simulator")), { timeout: 5000 }).toBe(false);
     expect(existsSync(talosconfig)).toBe(false);
+  });
+
+  test.each([
+    ["with the secrets of the last cluster", () => {}],
+    ["without secrets", () => rmSync(join(root, "secrets/tiny.yaml"))],
+  ])("down again, %s, says that there is nothing", async (_, arrange) => {
+    arrange();
+    const { stderr, exitCode } = await talosmith("down", "tiny");
+    expect(stderr).toContain("tiny is not deployed: nothing to destroy.\n");
+    expect(stderr).not.toContain("destroyed");
+    expect(exitCode).toBe(0);
+    const { stdout } = await talosmith("down", "tiny", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ v: 1, type: "not-deployed", at: expect.any(String) });
   });
 });

@@ -84,9 +84,9 @@ describe("the commands for day two", () => {
     rmSync(root, { recursive: true, force: true });
   });
 
-  test("backup create of an environment that says nothing of backups tells what to add", async () => {
+  test("backup create of an environment without the section backup says what to add", async () => {
     const { stderr, exitCode } = await talosmith("backup", "create", "tiny");
-    expect(stderr).toContain("environments/tiny.yaml says nothing of backups");
+    expect(stderr).toContain("environments/tiny.yaml has no section backup");
     expect(stderr).toContain("backup: { directory: backups/tiny }");
     expect(exitCode).toBe(1);
   });
@@ -158,7 +158,7 @@ describe("the commands for day two", () => {
     expect(JSON.parse((await talosmith("status", "tiny", "--json")).stdout).backup.last).toBe(own);
     expect((await talosmith("backup", "verify", "tiny")).stdout).toBe(`${own}: OK\n`);
     expect((await talosmith("backup", "list", "tiny")).stderr).toBe(
-      `${other.id} is of another cluster that was called tiny.\n`,
+      `tiny is managed without Terraform.\n${other.id} is of another cluster that was called tiny.\n`,
     );
     const refused = await talosmith("restore", "tiny", "--from", other.id, "--yes");
     expect(refused.stderr).toContain(`${other.id} is of another cluster that was called tiny`);
@@ -280,12 +280,32 @@ describe("the commands for day two", () => {
     const { addons: listed } = JSON.parse((await talosmith("addon", "list", "tiny", "--json")).stdout);
     expect(listed).toMatchObject([
       { name: "first", state: "to change", revision: 1 },
-      { name: "second", state: "as wished", status: "deployed" },
+      { name: "second", state: "up to date", status: "deployed" },
     ]);
     expect((await talosmith("addon", "apply", "tiny")).stderr).toContain("first: applied");
     expect((await talosmith("addon", "rollback", "tiny", "first", "1")).stderr).toContain("first is at revision 3");
     environment("addons:\n- { name: first, chart: ./charts/app }\n");
     expect((await talosmith("up", "tiny")).stderr).toContain("add-on second: removed");
+  });
+
+  test("a plan has the add-ons and the backup that a deploy changes, and nothing when they are up to date", async () => {
+    const later = backups.replace("directory: backups", "directory: later");
+    const addon = (replicas: number) =>
+      `addons:\n- { name: first, chart: ./charts/app, values: { replicas: ${replicas} } }\n`;
+    const planned = async () => {
+      const { stdout, exitCode } = await talosmith("plan", "tiny", "--json");
+      return { exitCode, changes: JSON.parse(stdout).infrastructure.map(({ what }: { what: string }) => what) };
+    };
+    environment(later + addon(3));
+    expect(await planned()).toEqual({ exitCode: 2, changes: ["change add-on", "create backup"] });
+    expect((await talosmith("up", "tiny")).stderr).toMatch(/add-on first: applied[\s\S]*take backup tiny-/);
+    expect(readdirSync(join(root, "later"))).toHaveLength(3);
+    expect(await planned()).toEqual({ exitCode: 0, changes: [] });
+    environment(later);
+    expect(await planned()).toEqual({ exitCode: 2, changes: ["destroy add-on"] });
+    expect((await talosmith("up", "tiny")).stderr).toContain("add-on first: removed");
+    expect(await planned()).toEqual({ exitCode: 0, changes: [] });
+    environment(later + addon(3));
   });
 
   test("without helm nothing is changed, and it is said how to get it", async () => {

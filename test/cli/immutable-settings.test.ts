@@ -106,11 +106,14 @@ describe("a file that breaks a rule, with a cluster that is older than the rule"
     expect(exitCode).toBe(0);
   });
 
-  test.each([["destroy"], ["down"]])("%s warns of it and takes the cluster away", async (command) => {
+  test.each([
+    ["destroy", "tiny is destroyed."],
+    ["down", "tiny is not deployed"],
+  ])("%s warns of it, and no cluster is left", async (command, end) => {
     const { stderr, exitCode } = await talosmith(command, "tiny");
     expect(stderr).toContain("Warning: environments/tiny.yaml");
     expect(stderr).toMatch(/overlaps/);
-    expect(stderr).toContain("tiny is destroyed.");
+    expect(stderr).toContain(end);
     expect(exitCode).toBe(0);
   });
 });

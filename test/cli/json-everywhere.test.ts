@@ -20,7 +20,6 @@ const without = new Map([
   ["deploy", "its progress"],
   ["plan", "its plan"],
   ["destroy", "its progress"],
-  ["unlock", "asks a person"],
 ]);
 
 function leaves(command: Command, path: readonly string[] = []): readonly (readonly [string, Command])[] {

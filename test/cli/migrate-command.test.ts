@@ -46,7 +46,7 @@ describe("config migrate", () => {
     writeFileSync(file, text);
     chmodSync(file, 0o640);
     expect((await talosmith("up", "tiny")).exitCode).toBe(0);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await talosmith("sim", "down", "--all");
@@ -167,5 +167,5 @@ describe("config migrate", () => {
     const later = await talosmith("config", "migrate", "tiny", "--to", "v1.14", "--yes");
     expect(later.stderr).toContain("already. Removed previousContract from environments/tiny.yaml");
     expect(readFileSync(file, "utf8")).toBe(cleared);
-  }, 120_000);
+  });
 });

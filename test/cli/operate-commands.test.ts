@@ -64,7 +64,7 @@ describe("the commands that run for long", () => {
     writeFileSync(join(root, "cdktf.json"), "{}");
     environment();
     expect((await talosmith("up", "tiny")).exitCode).toBe(0);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await talosmith("sim", "down", "--all");

@@ -23,12 +23,6 @@ test("wrong usage is told on stderr with exit code 64", async () => {
   expect(exitCode).toBe(64);
 });
 
-test("a word that other tools have leads to what there is instead", async () => {
-  const { stderr, exitCode } = await run(["scale"], () => {});
-  expect(stderr).toContain("Change the count in environments/<environment>.yaml, then: talosmith deploy <environment>");
-  expect(exitCode).toBe(64);
-});
-
 test("a known error is a sentence and a hint, without a stack", async () => {
   const { stderr, exitCode } = await run(["work"], () => {
     throw new TalosError("not-found", "no such disk", { node: "cp-1", hint: "Look again." });

@@ -91,7 +91,7 @@ describe("rotate-ca", () => {
     writeFileSync(at("environments/tiny.yaml"), environment("generated/tiny/secrets.yaml"));
     const { exitCode, stderr } = await talosmith(["up", "tiny"]);
     expect(exitCode, stderr).toBe(0);
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await talosmith(["sim", "down", "--all"]);
@@ -101,10 +101,13 @@ describe("rotate-ca", () => {
 
   test("only tells its steps, as talosctl does, until it is told otherwise", async () => {
     const before = readFileSync(at("generated/tiny/secrets.yaml"), "utf8");
+    const { passes, v } = JSON.parse((await talosmith(["rotate-ca", "tiny", "--json"])).stdout);
+    expect([v, passes.map(({ phase }: { phase: string }) => phase)]).toEqual([1, ["accept", "issue", "drop"]]);
+    expect(passes[0].steps[0]).toMatchObject({ id: expect.any(String), sentence: expect.any(String) });
     const { stdout, exitCode } = await talosmith(["rotate-ca", "tiny"]);
     expect(exitCode).toBe(0);
     expect(stdout.split("\n").filter((line) => /^\d\. |apply config|restart/.test(line))).toEqual([
-      "1. All machines accept the new CAs beside the old ones:",
+      "1. All machines accept the new CAs and the old ones:",
       "- apply config to tiny-cp-1 without a reboot",
       "- apply config to tiny-w-1 without a reboot",
       "2. The new CAs issue; the old ones are still accepted:",

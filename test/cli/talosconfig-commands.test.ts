@@ -56,10 +56,13 @@ describe("contexts of the talosconfig", () => {
     expect(stdout).toBe(
       "CURRENT   NAME   ENDPOINTS   NODES\n          a                  \n*         b      1.1.1.1     n1,n2,n3...\n",
     );
-    expect(JSON.parse((await config(["get-contexts", "--json"])).stdout)).toEqual([
-      { name: "a", current: false, endpoints: [], nodes: [] },
-      { name: "b", current: true, endpoints: ["1.1.1.1"], nodes: ["n1", "n2", "n3", "n4"] },
-    ]);
+    expect(JSON.parse((await config(["get-contexts", "--json"])).stdout)).toEqual({
+      v: 1,
+      contexts: [
+        { name: "a", current: false, endpoints: [], nodes: [] },
+        { name: "b", current: true, endpoints: ["1.1.1.1"], nodes: ["n1", "n2", "n3", "n4"] },
+      ],
+    });
   });
 
   test.each([

@@ -33,6 +33,6 @@ test("without a talosconfig, those that deploys have left in this project are na
   writeFileSync(join(root, "generated/lab/talosconfig"), "");
   const context = testContext({ cwd: root, env: { HOME: root } });
   await runProgram(createProgram(context, [registerMachine]), ["get", "members"], context);
-  expect(context.written.stderr).toContain("Deployed here: -e lab\n");
+  expect(context.written.stderr).toContain("no environment is named; deployed here: -e lab\n");
   expect(context.written.stderr).not.toContain("rack");
 });

@@ -25,7 +25,10 @@ async function talosmith(...args: string[]) {
 describe("a typing error names what was most likely meant", () => {
   test.each([
     ["deply loca", "talosmith deploy local"],
+    ["deply local", "talosmith deploy local"],
+    ["deply local --without-terraform", "talosmith deploy local …"],
     ["deply", "talosmith deploy"],
+    ["upgrade tals local", "talosmith upgrade talos local"],
     ["stauts producton --json", "talosmith status production …"],
     ["backup lst loca", "talosmith backup list local"],
     ["status local --jsn", "talosmith status local --json"],
@@ -38,14 +41,17 @@ describe("a typing error names what was most likely meant", () => {
     expect(exitCode).toBe(64);
   });
 
-  test.each(["zzzzqqq", "xq", "status local --zzzzqqq"])("nothing is named that is not near: %s", async (line) => {
-    const { stderr, exitCode } = await talosmith(...line.split(" "));
-    expect(stderr).not.toContain("Did you mean");
-    expect(exitCode).toBe(64);
-  });
+  test.each(["zzzzqqq", "xq", "status local --zzzzqqq", "upgrade local talso"])(
+    "nothing is named that is not near: %s",
+    async (line) => {
+      const { stderr, exitCode } = await talosmith(...line.split(" "));
+      expect(stderr).not.toContain("Did you mean");
+      expect(exitCode).toBe(64);
+    },
+  );
 
-  test("an environment alone", async () => {
-    const { stderr, exitCode } = await talosmith("status", "loca");
+  test.each(["status", "review"])("an environment alone after %s", async (command) => {
+    const { stderr, exitCode } = await talosmith(command, "loca");
     expect(stderr).toContain("Did you mean local? There are: local, production.");
     expect(exitCode).toBe(1);
   });

@@ -39,7 +39,7 @@ describe("the commands that upgrade", () => {
     writeFileSync(join(root, "environments/other.yaml"), text);
     chmodSync(base, 0o640);
     expect((await talosmith("up", "tiny")).exitCode).toBe(0);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await talosmith("sim", "down", "--all");
@@ -59,12 +59,56 @@ describe("the commands that upgrade", () => {
     expect(talos).toContain("v1.13.9");
     // None that is older, and none that this Talos does not run.
     expect([...talos, ...kubernetes].filter((version) => /^v?1\.(1[0-1]|3[0-4]|3[67])\./.test(version))).toEqual([]);
-    expect(stderr.trimEnd().split("\n")).toEqual([
+    const commands = [
       ...talos.map((version) => `talosmith upgrade talos tiny --to ${version}`),
       ...kubernetes.map((version) => `talosmith upgrade k8s tiny --to ${version}`),
-    ]);
+    ];
+    expect(stderr.trimEnd().split("\n")).toEqual(["Checking the upgrades of tiny.", ...commands]);
     expect(exitCode).toBe(0);
+    const approved = await talosmith("upgrade", "tiny", "--yes");
+    expect(approved.stderr).toContain(`error: --yes needs a version\nChoose one:\n${commands.join("\n")}\n`);
+    expect(approved.exitCode).toBe(64);
+    const { stdout: json, stderr: silent } = await talosmith("upgrade", "tiny", "--json");
+    expect(silent).toBe("");
+    expect(JSON.parse(json)).toEqual({
+      v: 1,
+      environment: "tiny",
+      products: [
+        { product: "Talos", version: "v1.12.11", upgrades: talos },
+        { product: "Kubernetes", version: "1.35.1", upgrades: kubernetes },
+      ],
+      unfinished: [],
+    });
     expect(readFileSync(base, "utf8")).toContain("v1.12.11");
+  });
+
+  test.each([
+    ["no version", ["upgrade", "talos", "tiny"], 64],
+    ["none that there is", ["upgrade", "k8s", "tiny", "--to", "1.58"], 1],
+  ])("with %s, the versions there are are named", async (_, words, code) => {
+    const { stderr, exitCode } = await talosmith(...words);
+    expect(stderr).toMatch(
+      /Versions that tiny can be upgraded to: .*\d\. A minor version, such as 1\.\d+, and latest work, too\.\n/,
+    );
+    expect(exitCode).toBe(code);
+  });
+
+  test("an upgrade that has not reached all machines is named with the command that continues it", async () => {
+    const before = readFileSync(base, "utf8");
+    await talosmith("upgrade", "talos", "tiny", "--to", "v1.13.9", "--write-only");
+    const { stdout, stderr, exitCode } = await talosmith("upgrade", "tiny");
+    const asJson = JSON.parse((await talosmith("upgrade", "tiny", "--json")).stdout);
+    const shown = await talosmith("status", "tiny");
+    writeFileSync(base, before);
+    // As the plan shows them: a line for a machine, and no image that is longer than a terminal is wide.
+    expect(shown.stderr).toMatch(/^Steps to do \(\d+\)\n {2}\S.*\n {4}tiny-cp-1: .*pull \S+:v1\.13\.9/m);
+    expect(stdout).toMatch(/^Talos +v1\.13\.9/m);
+    expect(stderr).toContain(
+      "0 of 1 machines run Talos v1.13.9, the version in the file. To bring the others to it:\ntalosmith deploy tiny\n",
+    );
+    expect(stderr).not.toContain("--to");
+    expect(exitCode).toBe(0);
+    expect(asJson.unfinished).toEqual([{ product: "Talos", version: "v1.13.9", done: 0, machines: 1 }]);
   });
 
   test("a dry run shows the file's change, who shares it, and the steps, and changes nothing", async () => {
@@ -81,13 +125,12 @@ describe("the commands that upgrade", () => {
     expect(exitCode).toBe(0);
   });
 
-  test("a dry run shows the steps also where the project has an app, which reads the file as it is", async () => {
+  test("a dry run shows the steps also where the project has an app, which gets the texts that are not in the file yet", async () => {
     const repository = new URL("../../", import.meta.url).pathname;
     const app = `${process.execPath} ${repository}scripts/from-source.js main.ts`;
-    const options = 'projectRoot: import.meta.dirname, outdir: process.env.CDKTF_OUTDIR, environments: ["tiny"]';
     writeFileSync(
       join(root, "main.ts"),
-      `import { synthesize } from "${repository}constructs/index.ts";\nsynthesize({ ${options} });\n`,
+      `import { synthesizeProject } from "${repository}workspace/synthesize/index.ts";\nawait synthesizeProject(import.meta.dirname);\n`,
     );
     writeFileSync(join(root, "cdktf.json"), JSON.stringify({ app }));
     // The shell that runs the app, and no terraform.
@@ -98,6 +141,15 @@ describe("the commands that upgrade", () => {
       expect(await talosmith("plan", "tiny")).toMatchObject({ stdout: "Nothing to change.\n" });
       const { stdout } = await talosmith("upgrade", "talos", "tiny", "--to", "v1.13.9", "--dry-run");
       expect(stdout).toMatch(/^ {4}tiny-cp-1: .*upgrade Talos from v1\.12\.11 to v1\.13\.9/m);
+      // A broken app does not hide the cluster.
+      writeFileSync(join(root, "main.ts"), "throw new Error('half written');\n");
+      const shown = await talosmith("status", "tiny");
+      expect(shown.stdout).toMatch(/^tiny-cp-1 +controlplane .* running /m);
+      expect(shown.stderr).toMatch(
+        /^Warning: .*\n(.*\n)*? {2}The cluster is compared with environments\/tiny\.yaml alone/,
+      );
+      expect(shown.exitCode).toBe(0);
+      expect((await talosmith("status", "other")).stderr).not.toContain("Warning");
     } finally {
       path = "/nowhere";
       writeFileSync(join(root, "cdktf.json"), "{}");
@@ -136,7 +188,7 @@ describe("the commands that upgrade", () => {
 
   test("what is not deployed is not upgraded", async () => {
     const { stderr, exitCode } = await talosmith("upgrade", "k8s", "other", "--to", "1.36.3", "--yes");
-    expect(stderr).toContain("other is not deployed");
+    expect(stderr).toMatch(/^Error: other is not deployed/);
     expect(exitCode).toBe(1);
     expect(readFileSync(join(root, "environments/other.yaml"), "utf8")).toContain("1.35.1");
   });
@@ -148,8 +200,9 @@ describe("the commands that upgrade", () => {
     const refused = await talosmith(...words, "--yes");
     const dry = await talosmith(...words, "--dry-run");
     for (const { stderr, exitCode } of [refused, dry]) {
-      expect(stderr).toContain(
-        "Error: other: it is managed by Terraform, but neither terraform nor tofu is on the PATH\n",
+      // Not a word of a change of the file, which is not made.
+      expect(stderr).toMatch(
+        /^Error: other: it is managed by Terraform, but neither terraform nor tofu is on the PATH\n/,
       );
       expect(exitCode).toBe(1);
     }

@@ -22,7 +22,7 @@ const reference = (
 const younger = new Set(["ec2:CopyVolumes volume", "ec2:CreateVolume snapshot"]);
 
 const { resource } = stackOf(
-  "infrastructure: { kind: aws, region: eu-central-1, adminCidrs: [198.51.100.0/24] }\ncontrolPlane: { count: 1 }\n",
+  "infrastructure: { kind: aws, region: eu-central-1, adminCidrs: [198.51.100.0/24], cloudControllerManager: true, ebsCsi: true }\ncontrolPlane: { count: 1 }\nbackup: {}\n",
 );
 const policy = (id: string) =>
   (JSON.parse(String(resource.aws_iam_role_policy?.[id]?.policy)) as { Statement: readonly Statement[] }).Statement;

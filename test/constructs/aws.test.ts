@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import { Testing } from "cdktf";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { AwsInfrastructure, TalosCluster, TalosStack } from "../../constructs/index.ts";
+import { awsAddons } from "../../model/index.ts";
 import { allEnvironments, instancesOf, machinesOf, type StackJson, stackOf, withSynth } from "./project.ts";
 
 const aws = (more: string, rest = "controlPlane: { count: 3 }\nworkers: [{ count: 2 }]\n") =>
   stackOf(`infrastructure:\n  kind: aws\n  region: eu-central-1\n${more.replaceAll(/^/gm, "  ")}\n${rest}`);
+const small = "controlPlane: { count: 1 }\n";
 const subnets = (mark: string) => [1, 2, 3].map((zone) => `subnet-${mark.repeat(16)}${zone}`).join(", ");
 const withAdmins = "adminCidrs: [198.51.100.0/24]";
 
@@ -57,21 +62,27 @@ describe("every AWS stack of the repository", () => {
     },
   );
 
-  it.each(stacks)("$name encrypts every disk and asks for IMDSv2 with one hop", ({ stack }) => {
-    const {
-      aws_instance: instances = {},
-      aws_launch_template: templates = {},
-      aws_ebs_volume: volumes = {},
-    } = stack.resource;
-    for (const body of [...Object.values(instances), ...Object.values(templates)])
-      expect(body.metadata_options).toMatchObject({ http_tokens: "required", http_put_response_hop_limit: 1 });
-    for (const body of Object.values(instances))
-      expect(body.root_block_device).toMatchObject({ encrypted: true, volume_type: "gp3" });
-    for (const body of Object.values(templates))
-      for (const device of body.block_device_mappings as { ebs: object }[])
-        expect(device.ebs).toMatchObject({ encrypted: "true" });
-    for (const body of Object.values(volumes)) expect(body).toMatchObject({ encrypted: true, type: "gp3" });
-  });
+  it.each(stacks)(
+    "$name encrypts every disk and asks for IMDSv2, with one hop unless the EBS driver needs two",
+    ({ stack }) => {
+      const {
+        aws_instance: instances = {},
+        aws_launch_template: templates = {},
+        aws_ebs_volume: volumes = {},
+      } = stack.resource;
+      const driver = stack.resource.talosmith_addon?.addon_aws_ebs_csi_driver !== undefined;
+      for (const [name, body] of [...Object.entries(instances), ...Object.entries(templates)]) {
+        const hops = driver && name === "control_plane" ? 2 : 1;
+        expect(body.metadata_options).toMatchObject({ http_tokens: "required", http_put_response_hop_limit: hops });
+      }
+      for (const body of Object.values(instances))
+        expect(body.root_block_device).toMatchObject({ encrypted: true, volume_type: "gp3" });
+      for (const body of Object.values(templates))
+        for (const device of body.block_device_mappings as { ebs: object }[])
+          expect(device.ebs).toMatchObject({ encrypted: "true" });
+      for (const body of Object.values(volumes)) expect(body).toMatchObject({ encrypted: true, type: "gp3" });
+    },
+  );
 
   it.each(stacks)("$name lets nothing out to the world but HTTPS, time and the Kubernetes API", ({ stack }) => {
     const out = Object.values(
@@ -126,7 +137,12 @@ describe("access to the Talos API", () => {
     expect(stack.resource.aws_instance?.control_plane).toMatchObject({ associate_public_ip_address: true });
     expect(subnetsOf(stack, "control_plane")).toEqual(["public_1", "public_2", "public_3"]);
     for (const addresses of [cluster(stack)?.machines, stack.resource.talosmith_client_files?.client?.endpoints])
-      expect(addresses).toContain("aws_instance.control_plane[key].public_ip");
+      expect(addresses).toContain("aws_eip.control_plane_address[key].public_ip");
+    expect(cluster(stack)?.machines).toContain("aws_instance.worker[key].public_ip");
+    expect(stack.resource.aws_eip?.control_plane_address).toMatchObject({
+      for_each: "${local.control_plane}",
+      instance: "${aws_instance.control_plane[each.key].id}",
+    });
     expect(JSON.stringify(stack.resource)).not.toContain("private_ip");
     expect(whoReaches(stack, 50000)).toContain("control_plane ← 198.51.100.0/24");
     expect(stack.resource.aws_nat_gateway).toBeUndefined();
@@ -178,6 +194,24 @@ describe("access to the Talos API", () => {
 describe("machines and network", () => {
   it("spreads control planes over the zones", () => {
     expect(subnetsOf(aws(withAdmins), "control_plane")).toEqual(["private_1", "private_2", "private_3"]);
+  });
+
+  it("keeps the subnets of a zone, whatever other zones there are", () => {
+    const subnet = (zones: string, id: string) => aws(`${withAdmins}\nzones: ${zones}`).resource.aws_subnet?.[id];
+    const all = "[eu-central-1a, eu-central-1b, eu-central-1c]";
+    for (const id of ["public_3", "private_3"])
+      expect(subnet("[eu-central-1c, eu-central-1a]", id)).toEqual(subnet(all, id));
+  });
+
+  it("keeps a pool to its zones, fixed or scaling", () => {
+    const zones = "zones: [eu-central-1c, eu-central-1b]";
+    const scaling = `{ name: burst, count: 1, scaling: { min: 0, max: 3 }, ${zones} }`;
+    const stack = aws(withAdmins, `controlPlane: { count: 1 }\nworkers: [{ count: 3, ${zones} }, ${scaling}]\n`);
+    expect(subnetsOf(stack, "worker")).toEqual(["private_3", "private_2", "private_3"]);
+    expect(stack.resource.aws_autoscaling_group?.burst?.vpc_zone_identifier).toEqual([
+      "${aws_subnet.private_3.id}",
+      "${aws_subnet.private_2.id}",
+    ]);
   });
 
   it("gives subnets that do not overlap, for every size of VPC that is allowed", () => {
@@ -262,7 +296,7 @@ describe("machines and network", () => {
     });
     expect(stack.resource.aws_instance?.control_plane).toMatchObject({
       instance_type: "t4g.large",
-      lifecycle: { ignore_changes: ["ami", "user_data_base64"] },
+      lifecycle: { ignore_changes: ["ami", "root_block_device[0].kms_key_id", "subnet_id", "user_data_base64"] },
     });
   });
 
@@ -270,7 +304,8 @@ describe("machines and network", () => {
     ["", true],
     ["deletionProtection: true", undefined],
   ])("lets a destroy empty the log of the backups with %j, but never the backups, which go first", (more, emptied) => {
-    const { backups, backups_logs: logs } = aws(`${withAdmins}\n${more}`).resource.aws_s3_bucket ?? {};
+    const { backups, backups_logs: logs } =
+      aws(`${withAdmins}\n${more}`, `${small}backup: {}\n`).resource.aws_s3_bucket ?? {};
     expect(logs?.force_destroy).toBe(emptied);
     expect(backups).not.toHaveProperty("force_destroy");
     expect(backups?.depends_on).toEqual(["aws_s3_bucket.backups_logs"]);
@@ -299,6 +334,213 @@ describe("machines and network", () => {
   });
 });
 
+describe("the ports of the pod network", () => {
+  const addon = (chart: string) =>
+    `cluster: { cni: none }\naddons: [{ name: net, chart: ${chart}, repository: https://example.com, cni: true }]\n`;
+  const urls = (url: string) => `cluster: { cni: { urls: [${url}] } }\n`;
+  const open = (stack: StackJson) =>
+    rules(stack)
+      .filter(([id]) => id.startsWith("allow_worker_") && id.endsWith("_from_worker"))
+      .map(([, { ip_protocol, from_port }]) => [ip_protocol, from_port].filter((part) => part !== undefined).join(" "))
+      .filter((port) => port !== "tcp 10250")
+      .sort();
+  const cilium = ["icmp 8", "tcp 4240", "tcp 4244", "udp 51871", "udp 6081", "udp 8472"];
+  const calico = ["4", "tcp 179", "tcp 5473", "udp 4789", "udp 51820"];
+  it.each([
+    ["", ["udp 4789"]],
+    ["cluster: { kubespan: true }\n", ["udp 4789", "udp 51820"]],
+    [addon("cilium"), cilium],
+    [addon("tigera-operator"), calico],
+    [urls("https://example.com/calico.yaml"), calico],
+    [addon("tigera-operator").replace("cni: none", "cni: none, kubespan: true"), calico],
+    ["cluster: { cni: none }\n", [...cilium, ...calico].sort()],
+  ])("of %j are open between machines, and no others", (rest, expected) => {
+    expect(open(aws(withAdmins, `${small}${rest}`))).toEqual(expected);
+  });
+});
+
+describe("what a team adds", () => {
+  const rule = (way: "ingress" | "egress", settings: string) =>
+    aws(`${withAdmins}\nsecurityGroupRules: { ${way}: [{ description: mine, ${settings} }] }`).resource[
+      `aws_vpc_security_group_${way}_rule`
+    ];
+  it("to security groups is a rule for each group and network, named by what it opens", () => {
+    const made = rule("ingress", "ports: 30000-32767, cidrs: [10.8.0.0/16, 10.9.0.0/16]") ?? {};
+    expect(Object.keys(made).filter((id) => id.includes("own"))).toEqual(
+      ["control_plane", "worker"].flatMap((peer) =>
+        ["8", "9"].map((net) => `allow_${peer}_own_ingress_tcp_30000_32767_10_${net}_0_0_16`),
+      ),
+    );
+    expect(made.allow_worker_own_ingress_tcp_30000_32767_10_8_0_0_16).toMatchObject({
+      security_group_id: "${aws_security_group.allow_worker.id}",
+      description: "mine",
+      ip_protocol: "tcp",
+      from_port: 30000,
+      to_port: 32767,
+      cidr_ipv4: "10.8.0.0/16",
+    });
+    const out = rule("egress", "machines: worker, protocol: all, cidrs: [0.0.0.0/0]") ?? {};
+    expect(out.allow_worker_own_egress_all_0_0_0_0_0).toMatchObject({ ip_protocol: "-1", cidr_ipv4: "0.0.0.0/0" });
+    expect(out.allow_worker_own_egress_all_0_0_0_0_0).not.toHaveProperty("from_port");
+  });
+
+  it.each([
+    ["ports: 50000, cidrs: [0.0.0.0/0]", "ingress[0].cidrs"],
+    ["protocol: all, cidrs: [0.0.0.0/0]", "ingress[0].cidrs"],
+    ["cidrs: [10.0.0.0/8]", "ingress[0]"],
+    ["protocol: icmp, ports: 8, cidrs: [10.0.0.0/8]", "ingress[0]"],
+  ])("is refused with %s", (settings, place) => {
+    expect(() => rule("ingress", settings)).toThrow(`infrastructure.securityGroupRules.${place}\n`);
+  });
+
+  it("to roles is attached to them, or takes their place", () => {
+    const { resource } = aws(
+      `${withAdmins}\niam: { controlPlane: { policyArns: [arn:aws:iam::aws:policy/ReadOnlyAccess] }, worker: { instanceProfile: own } }`,
+      `${small}workers: [{ count: 1 }, { name: burst, count: 1, scaling: { min: 0, max: 2 } }]\n`,
+    );
+    expect(resource.aws_iam_role_policy_attachment).toMatchObject({
+      control_plane_attached_ReadOnlyAccess: {
+        role: "${aws_iam_role.control_plane.name}",
+        policy_arn: "arn:aws:iam::aws:policy/ReadOnlyAccess",
+      },
+    });
+    expect(Object.keys(resource.aws_iam_role ?? {})).toEqual(["control_plane"]);
+    expect(resource.aws_instance?.worker).toMatchObject({ iam_instance_profile: "own" });
+    expect(resource.aws_launch_template?.burst_template?.iam_instance_profile).toEqual({
+      arn: "arn:${data.aws_partition.partition.partition}:iam::${data.aws_caller_identity.account.account_id}:instance-profile/own",
+    });
+  });
+
+  it("as a key encrypts every disk, and tags are on all that an auto scaling group makes", () => {
+    const key = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd";
+    const { resource } = aws(
+      `${withAdmins}\nvolumeKmsKey: ${key}\ntags: { team: a }`,
+      `${small}workers: [{ count: 1, extraDisks: [{ size: 1GiB }] }, { name: burst, count: 1, scaling: { min: 0, max: 2 } }]\n`,
+    );
+    const { burst_template: template } = resource.aws_launch_template ?? {};
+    expect(resource.aws_instance?.worker?.root_block_device).toMatchObject({ kms_key_id: key });
+    expect(resource.aws_ebs_volume?.worker_data_1).toMatchObject({
+      kms_key_id: key,
+      lifecycle: { ignore_changes: ["kms_key_id"] },
+    });
+    expect(template?.block_device_mappings).toMatchObject([{ ebs: { kms_key_id: key } }]);
+    expect(template?.tag_specifications).toMatchObject(
+      ["instance", "volume"].map((resource_type) => ({ resource_type, tags: { team: "a" } })),
+    );
+    expect(resource.aws_autoscaling_group?.burst?.tag).toContainEqual({
+      key: "team",
+      value: "a",
+      propagate_at_launch: true,
+    });
+  });
+
+  it.each([
+    ["createZone: true", "resource", { vpc: { vpc_id: "${aws_vpc.vpc.id}" } }],
+    ["createZone: false", "data", { private_zone: true, vpc_id: "${aws_vpc.vpc.id}" }],
+  ] as const)("as a private zone, with %s, is one of the VPC", (more, kind, expected) => {
+    const stack = aws(
+      `access: private\ntalosEndpoints: [127.0.0.1]\ndns: { zone: example.internal, private: true, ${more} }`,
+      small,
+    );
+    expect(stack[kind]?.aws_route53_zone?.dns_zone).toMatchObject({ name: "example.internal", ...expected });
+  });
+});
+
+it("reaches S3 without a NAT gateway, from every subnet that is made", () => {
+  const { resource } = aws(`${withAdmins}\nvpc: { natGateways: per-zone }`);
+  expect(resource.aws_vpc_endpoint?.s3).toMatchObject({
+    service_name: "com.amazonaws.eu-central-1.s3",
+    vpc_endpoint_type: "Gateway",
+  });
+  const tables = Object.keys(resource.aws_route_table ?? {}).map((id) => `\${aws_route_table.${id}.id}`);
+  expect([resource.aws_vpc_endpoint?.s3?.route_table_ids].flat().sort()).toEqual(tables.sort());
+});
+
+describe("the provider block", () => {
+  const provider = (more: string, rest?: string) => aws(`${withAdmins}\n${more}`, rest).provider.aws?.[0];
+  it.each([
+    ["", {}],
+    ["tags: { team: a }", { default_tags: { tags: { team: "a" } } }],
+    ["provider: { profile: dev }", { profile: "dev" }],
+    ['provider: { allowedAccountIds: ["111122223333"] }', { allowed_account_ids: ["111122223333"] }],
+    [
+      "provider: { assumeRole: { roleArn: arn:aws:iam::111122223333:role/deploy, sessionName: ci, externalId: x1 } }",
+      { assume_role: { role_arn: "arn:aws:iam::111122223333:role/deploy", session_name: "ci", external_id: "x1" } },
+    ],
+  ])("with %j has %j", (more, expected) => {
+    expect(provider(more)).toEqual({ region: "eu-central-1", ...expected });
+  });
+
+  it("lends its profile to the backups that go into the bucket", () => {
+    const stack = aws(`${withAdmins}\nprovider: { profile: dev }`, `${small}backup: {}\n`);
+    expect(stack.resource.talosmith_etcd_snapshot?.backup?.s3).toMatchObject({ profile: "dev" });
+  });
+
+  it.each(["{ allowedAccountIds: [111122223333] }", "{ assumeRole: { roleArn: deploy } }", "{ accessKey: x }"])(
+    "refuses %s",
+    (settings) => {
+      expect(() => provider(`provider: ${settings}`)).toThrow("infrastructure.provider");
+    },
+  );
+});
+
+describe("backups", () => {
+  interface Policy {
+    readonly Statement: readonly { readonly Action: string | readonly string[] }[];
+  }
+  const actions = ({ resource }: StackJson) => {
+    const policy = resource.aws_iam_role_policy?.control_plane_backups?.policy;
+    return (JSON.parse(String(policy)) as Policy).Statement.flatMap(({ Action }) => Action);
+  };
+
+  const lifecycle = ({ resource }: StackJson) =>
+    resource.aws_s3_bucket_lifecycle_configuration?.backups_lifecycle?.rule;
+
+  it("make no bucket and no key without a section backup, nor with a place of their own", () => {
+    for (const rest of ["", "backup: { directory: backups }\n", "backup: { s3: { bucket: example } }\n"]) {
+      const { resource, output } = aws(withAdmins, `${small}${rest}`);
+      expect([resource.aws_s3_bucket, resource.aws_kms_key, output.backup_bucket]).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
+      expect(resource.aws_iam_role_policy ?? {}).not.toHaveProperty("control_plane_backups");
+    }
+  });
+
+  it("go into a bucket that is made with the cluster, once it encrypts them", () => {
+    const { resource, output } = aws(withAdmins, `${small}backup: {}\n`);
+    const bucket = "${aws_s3_bucket_server_side_encryption_configuration.backups_encryption.bucket}";
+    expect(resource.talosmith_etcd_snapshot?.backup?.s3).toEqual({ bucket, prefix: "sample", region: "eu-central-1" });
+    expect(output.backup_bucket?.value).toBe(bucket);
+  });
+
+  it("are deleted by those who prune them alone: control planes may delete only then, and S3 never by default", () => {
+    const kept = aws(withAdmins, `${small}backup: {}\n`);
+    const pruned = aws(withAdmins, `${small}backup: { keep: { age: 90d } }\n`);
+    expect(actions(kept)).not.toContain("s3:DeleteObject");
+    expect(actions(pruned)).toContain("s3:DeleteObject");
+    for (const stack of [kept, pruned]) {
+      expect(lifecycle(stack)).toMatchObject([{ noncurrent_version_expiration: { noncurrent_days: 30 } }]);
+      expect(lifecycle(stack)).not.toMatchObject([{ expiration: {} }]);
+    }
+  });
+
+  it("expire in S3 where the file says so", () => {
+    const stack = aws(`${withAdmins}\nbackups: { expireDays: 90 }`, `${small}backup: { keep: { age: 90d } }\n`);
+    expect(lifecycle(stack)).toMatchObject([{ expiration: { days: 90 } }]);
+  });
+
+  it.each([
+    ["", "infrastructure.backups"],
+    ["backup: { directory: backups }\n", "infrastructure.backups"],
+    ["backup: { keep: { age: 91d } }\n", "infrastructure.backups.expireDays"],
+    ["backup: { keep: { count: 3 } }\n", "infrastructure.backups.expireDays"],
+  ])("are refused with expireDays: 90 and %j", (rest, place) => {
+    expect(() => aws(`${withAdmins}\nbackups: { expireDays: 90 }`, `${small}${rest}`)).toThrow(`${place}\n`);
+  });
+});
+
 describe("pools of two architectures", () => {
   const stack = stackOf(`
 infrastructure: { kind: aws, region: eu-central-1, adminCidrs: [203.0.113.0/24] }
@@ -314,5 +556,144 @@ workers:
     expect(arm).toMatchObject({ ami: "${data.aws_ami.image_arm64.id}", instance_type: "t4g.large" });
     expect(own).toMatchObject({ ami: "ami-0123456789abcdef0" });
     expect(JSON.stringify(stack.data?.aws_ami?.image_arm64)).toContain("-arm64");
+  });
+});
+
+describe("the cloud controller manager and the EBS CSI driver", () => {
+  interface AddonJson {
+    readonly values: readonly [string];
+    readonly depends_on: readonly string[];
+  }
+  const addons = (stack: StackJson) =>
+    (stack.resource.talosmith_addon ?? {}) as unknown as Readonly<Record<string, AddonJson | undefined>>;
+  const policies = (stack: StackJson) => Object.keys(stack.resource.aws_iam_role_policy ?? {});
+  const hops = (stack: StackJson, pool: string) => {
+    const options = stack.resource.aws_instance?.[pool]?.metadata_options;
+    return (options as { readonly http_put_response_hop_limit: number } | undefined)?.http_put_response_hop_limit;
+  };
+  const rest =
+    "controlPlane: { count: 3 }\nworkers: [{ count: 2 }, { name: burst, count: 1, scaling: { min: 0, max: 9 } }]";
+  const switched = (more: string, others = rest) => aws(`${withAdmins}\n${more}`, others);
+
+  it("are left out by default, with all that they need", () => {
+    const stack = aws(withAdmins);
+    expect(addons(stack)).toEqual({});
+    expect(policies(stack)).toEqual([]);
+    expect(cluster(stack)).not.toHaveProperty("external_cloud_provider");
+    expect(cluster(stack)?.machines).not.toContain("provider_id");
+    expect(hops(stack, "control_plane")).toBe(1);
+  });
+
+  it("cloudControllerManager: nodes wait for it, and are known to AWS by their ids", () => {
+    const stack = switched("cloudControllerManager: true");
+    expect(cluster(stack)).toMatchObject({ external_cloud_provider: true });
+    expect(cluster(stack)?.machines).toContain(
+      '"aws:///${aws_instance.worker[key].availability_zone}/${aws_instance.worker[key].id}"',
+    );
+    // One that comes by itself has the same config as all of its group: the node's name has to tell who it is.
+    expect(stack.data?.talosmith_machine_config?.burst_config).toMatchObject({ external_cloud_provider: true });
+    expect(stack.resource.aws_launch_template?.burst_template).toMatchObject({
+      private_dns_name_options: { hostname_type: "resource-name" },
+    });
+    expect(policies(stack)).toContain("control_plane_cloud_controller");
+    expect(addons(stack).addon_aws_cloud_controller_manager).toMatchObject({
+      namespace: "kube-system",
+      repository: "https://kubernetes.github.io/cloud-provider-aws",
+      version: "0.0.11",
+    });
+    expect(parse(addons(stack).addon_aws_cloud_controller_manager?.values[0] ?? "")).toMatchObject({
+      hostNetworking: true,
+      args: expect.arrayContaining(["--cloud-provider=aws", "--configure-cloud-routes=false"]),
+    });
+    expect(hops(stack, "control_plane")).toBe(1);
+  });
+
+  it.each([
+    ["1.30.4", "v1.31.9"],
+    ["1.35.1", "v1.35.2"],
+    ["1.36.3", "v1.36.1"],
+    ["1.37.0", "v1.36.1"],
+  ])("the controller for Kubernetes %s is %s", (kubernetesVersion, tag) => {
+    const [addon] = awsAddons({
+      ...{ clusterName: "lab", region: "eu-central-1", controlPlanes: 3, ebsCsi: false, ebsIsDefault: true },
+      cloudControllerManager: true,
+      kubernetesVersion,
+    });
+    expect(parse(addon?.values ?? "")).toMatchObject({ image: { tag } });
+  });
+
+  it("ebsCsi: the driver runs where the rights are, and only there pods reach the metadata", () => {
+    const stack = switched("ebsCsi: true");
+    expect(hops(stack, "control_plane")).toBe(2);
+    expect(hops(stack, "worker")).toBe(1);
+    expect(stack.resource.aws_launch_template?.burst_template).toMatchObject({
+      metadata_options: { http_put_response_hop_limit: 1 },
+    });
+    expect(policies(stack)).toContain("control_plane_ebs_csi");
+    expect(parse(addons(stack).addon_aws_ebs_csi_driver?.values[0] ?? "")).toMatchObject({
+      controller: {
+        region: "eu-central-1",
+        replicaCount: 2,
+        nodeSelector: { "node-role.kubernetes.io/control-plane": "" },
+      },
+      node: { hostNetwork: true },
+      storageClasses: [{ name: "gp3", annotations: { "storageclass.kubernetes.io/is-default-class": "true" } }],
+    });
+    expect(cluster(stack)).not.toHaveProperty("external_cloud_provider");
+  });
+
+  it("ebsCsi: one replica for one control plane, which could not be drained of two", () => {
+    const stack = switched("ebsCsi: true", "controlPlane: { count: 1 }\nworkers: [{ count: 1 }]");
+    expect(addons(stack).addon_aws_ebs_csi_driver?.values[0]).toContain("replicaCount: 1");
+  });
+
+  it("leave the default class to storage.nfs where that is the default", () => {
+    const nfs = (more: string) => `${rest}\nstorage: { nfs: { server: nfs.example.com, share: /srv/nfs${more} } }`;
+    const isDefault = (others: string) =>
+      /is-default-class: "(\w+)"/.exec(
+        addons(switched("ebsCsi: true", others)).addon_aws_ebs_csi_driver?.values[0] ?? "",
+      )?.[1];
+    expect(isDefault(nfs(""))).toBe("false");
+    expect(isDefault(nfs(", default: false"))).toBe("true");
+  });
+
+  it("metadataHopLimit of a pool has the last word", () => {
+    const stack = switched(
+      "ebsCsi: true",
+      "controlPlane: { count: 1, metadataHopLimit: 1 }\nworkers: [{ count: 1, metadataHopLimit: 3 }]",
+    );
+    expect([hops(stack, "control_plane"), hops(stack, "worker")]).toEqual([1, 3]);
+  });
+
+  it("go in after the pod network and before all other add-ons", () => {
+    const stack = switched(
+      "cloudControllerManager: true\nebsCsi: true",
+      `${rest}\ncluster: { cni: none }\naddons:\n  - { name: app, chart: ./app }\n  - { name: cilium, chart: "oci://registry.example/cilium", cni: true }\n`,
+    );
+    const waitsFor = (name: string) =>
+      addons(stack)
+        [`addon_${name}`]?.depends_on.map((address) => address.replace(/^talosmith_addon\.addon_/, ""))
+        .sort();
+    const whole = "talosmith_cluster.cluster";
+    expect(waitsFor("cilium")).toEqual([whole]);
+    expect(waitsFor("aws_cloud_controller_manager")).toEqual(["cilium", whole]);
+    expect(waitsFor("aws_ebs_csi_driver")).toEqual(["aws_cloud_controller_manager", "cilium", whole]);
+    expect(waitsFor("app")).toEqual(["aws_cloud_controller_manager", "aws_ebs_csi_driver", "cilium", whole]);
+  });
+
+  it("are installed for constructs, too", () => {
+    const stack = new TalosStack(Testing.app(), "lab");
+    const infrastructure = new AwsInfrastructure(stack, "Infrastructure", {
+      ...{ clusterName: "lab", region: "eu-central-1", adminCidrs: ["198.51.100.0/24"] },
+      cloudControllerManager: true,
+      ebsCsi: true,
+    });
+    const lab = new TalosCluster(stack, "Default", { name: "lab", infrastructure, controlPlane: { count: 3 } });
+    lab.addAddon({ name: "app", chart: "./app" });
+    expect(Object.keys(addons(JSON.parse(Testing.synth(stack)) as StackJson)).sort()).toEqual([
+      "addon_app",
+      "addon_aws_cloud_controller_manager",
+      "addon_aws_ebs_csi_driver",
+    ]);
   });
 });

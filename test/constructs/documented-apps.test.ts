@@ -38,7 +38,7 @@ beforeAll(() => {
   );
   writeFileSync(join(folder, "all.ts"), all.join(""));
   execFileSync(process.execPath, ["--import", import.meta.resolve("tsx"), "all.ts"], { cwd: folder, stdio: "pipe" });
-}, 120_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const stackOf = (app: keyof typeof apps, name: string) =>

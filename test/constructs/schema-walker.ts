@@ -29,7 +29,15 @@ export interface Attribute {
 type Type = string | readonly [string, Type] | readonly ["object", Readonly<Record<string, Type>>];
 type Body = Readonly<Record<string, unknown>>;
 
-const meta: ReadonlySet<string> = new Set(["//", "depends_on", "lifecycle", "provider", "count", "for_each"]);
+const meta: ReadonlySet<string> = new Set([
+  "//",
+  "depends_on",
+  "lifecycle",
+  "provider",
+  "count",
+  "for_each",
+  "provisioner",
+]);
 const isBody = (value: unknown): value is Body => typeof value === "object" && value !== null && !Array.isArray(value);
 /** Known only to Terraform: a template, or what evaluateStack has for a value that no plan knows. */
 const isExpression = (value: unknown) =>

@@ -3,6 +3,7 @@
 // applying whole stacks without a cloud. Started by Terraform as a plugin; the first argument names the provider.
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { eventFileVariable, eventsTo } from "../../engine/index.ts";
 import {
   type Attribute,
   type Attributes,
@@ -128,7 +129,9 @@ function resource(typeName: string, attributes: Attributes): AnyResource {
 }
 
 /** What a stack takes apart. */
-const found: Readonly<Record<string, Values>> = { aws_availability_zones: { names: ["zone-1", "zone-2", "zone-3"] } };
+const found: Readonly<Record<string, Values>> = {
+  aws_availability_zones: { names: ["eu-central-1a", "eu-central-1b", "eu-central-1c"] },
+};
 
 function dataSource(typeName: string, attributes: Attributes): DataSource<Attributes, unknown> {
   return {
@@ -175,19 +178,34 @@ function foreign(schema: ProviderSchema): Provider<Attributes, unknown> {
 /** What the real cluster refuses at plan, of a cluster that is there. */
 const refuseAsTheRealOne: NonNullable<AnyResource["plan"]> = async ({ prior, planned, diagnostics }) => {
   if (prior !== null)
-    await checkChange(prior as unknown as ClusterState, planned as unknown as ClusterWishes, diagnostics);
+    await checkChange(prior as unknown as ClusterState, planned as unknown as ClusterWishes, diagnostics, process.env);
   return {};
 };
+
+/** The real cluster ends its work when it is healthy, and reports that. */
+function reportingHealth(cluster: AnyResource): AnyResource {
+  const report = () => {
+    const path = process.env[eventFileVariable];
+    if (path) eventsTo(path)({ type: "healthy", at: new Date(), message: "the cluster is healthy and up to date" });
+  };
+  const { create, update } = cluster;
+  return {
+    ...cluster,
+    create: (request) => create(request).finally(report),
+    ...(update && { update: (request) => update(request).finally(report) }),
+  };
+}
 
 /** Our own types with their real schemas, without machines behind them. */
 function own(): Provider<Attributes, unknown> {
   const real = talosmithProvider({ workingDirectory: process.cwd(), environment: {}, daemonCommand: ["node"] });
   return {
     ...real,
-    resources: real.resources.map(({ name: type, attributes }) => ({
-      ...resource(type, attributes),
-      ...(type === "talosmith_cluster" ? { plan: refuseAsTheRealOne } : {}),
-    })),
+    resources: real.resources.map(({ name: type, attributes }) =>
+      type === "talosmith_cluster"
+        ? { ...reportingHealth(resource(type, attributes)), plan: refuseAsTheRealOne }
+        : resource(type, attributes),
+    ),
     dataSources: real.dataSources.map(({ name: type, attributes }) => dataSource(type, attributes)),
     ephemeralResources: [],
     functions: [],

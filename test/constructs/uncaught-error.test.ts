@@ -17,7 +17,7 @@ beforeAll(async () => {
   const entryPoints = { index: join(repositoryRoot, "constructs/index.ts") };
   await build({ ...bundleOptions, absWorkingDir: repositoryRoot, entryPoints, outdir: folder });
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test.each([

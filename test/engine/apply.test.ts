@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { applyCluster, type ClusterEvent, destroyCluster } from "../../engine/index.ts";
 import { defaultPolicy } from "../../engine/policy.ts";
+import { MachineConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
 
@@ -82,11 +83,37 @@ describe("bringing a cluster up", () => {
     await expect(apply(desired)).rejects.toMatchObject({
       code: "deadline-exceeded",
       message: expect.stringContaining(
-        `not done after 10 min: ${name}: not reachable yet, it may be booting: connection refused`,
+        `not done after 10 min: waiting for ${name} to boot; ${name}: not reachable: connection refused`,
       ),
     });
     // Without all control planes nothing is begun; workers may be late.
     expect(world.bootstraps).toBe(name === "cp-3" ? 0 : 1);
+  });
+
+  test("says of a machine that has never answered that it boots, and what the network says only when that takes long", async () => {
+    const desired = wish();
+    const { world, apply } = lab(desired);
+    world.lose("cp-2");
+    const waits: string[] = [];
+    const events = ({ type, message }: ClusterEvent) => type === "waiting" && waits.push(message);
+    await expect(apply(desired, { events })).rejects.toMatchObject({ code: "deadline-exceeded" });
+    const early = waits.filter((line) => /\(\d+ s\)$/.test(line));
+    expect(new Set(early.map((line) => line.replace(/ \(.*/, "")))).toEqual(new Set(["waiting for cp-2 to boot"]));
+    expect(early.length).toBeGreaterThan(10);
+    expect(waits.at(-1)).toMatch(/^waiting for cp-2 to boot; cp-2: not reachable: connection refused \(10 min\)$/);
+  });
+
+  test("says at once why a machine of the cluster is not reachable", async () => {
+    const desired = wish();
+    const { world, apply } = lab(desired);
+    await apply(desired);
+    world.lose("w-2");
+    const waits: string[] = [];
+    const events = ({ type, message }: ClusterEvent) => type === "waiting" && waits.push(message);
+    await expect(apply(desired, { events })).rejects.toMatchObject({
+      message: expect.stringContaining("not done after 10 min: w-2: not reachable: connection refused"),
+    });
+    expect(waits[0]).toBe("w-2: not reachable: connection refused");
   });
 
   test("does not wait for workers that need a control plane to get their certificates", async () => {
@@ -180,6 +207,25 @@ describe("bringing a cluster up", () => {
     world.replace("cp-2");
     await expect(apply(desired)).rejects.toMatchObject({ code: "deadline-exceeded" });
     expect(world.bootstraps).toBe(1);
+  });
+});
+
+describe("a run that finds nothing to do", () => {
+  afterEach(() => void vi.restoreAllMocks());
+
+  test("reads the config of no worker: of a thousand machines that took longer than everything else", async () => {
+    const { apply } = lab(wish());
+    await apply(wish());
+    const read = new Set<string>();
+    const documents = Object.getOwnPropertyDescriptor(MachineConfig.prototype, "documents")?.get;
+    vi.spyOn(MachineConfig.prototype, "documents", "get").mockImplementation(function (this: MachineConfig) {
+      if (this.text.includes("type: worker")) read.add(this.text);
+      return documents?.call(this);
+    });
+    expect(ids(await apply(wish()))).toEqual([]);
+    expect([...read]).toEqual([]);
+    await apply(wish({ sysctl: "2" }));
+    expect([...read]).not.toEqual([]);
   });
 });
 

@@ -214,6 +214,27 @@ describe("trouble with machines, over real sockets", () => {
     expect(back.map(({ sentence }) => sentence)).toContain("roll back kube-apiserver on cp-1 from 1.36.3 to 1.36.1");
   });
 
+  test("that is none: static pods that take long to be replaced are waited for, one after the other", async () => {
+    const milliseconds = 500;
+    const wished = async (kubernetesVersion: string) => {
+      const desired = await lab.desired(names, { kubernetesVersion });
+      return { ...desired, endpoint: `https://${desired.machines[0]?.address}:6443` };
+    };
+    await lab.apply(await wished("1.36.1"));
+    await trouble("cp-1", { kind: "slow-static-pods", milliseconds });
+    const seen: ClusterEvent[] = [];
+    await lab.apply(await wished("1.36.3"), { events: (event) => seen.push(event) });
+    const step = (component: string) => {
+      const own = seen.filter((event) => event.step?.id.includes(component));
+      const at = (type: string) => own.find((event) => event.type === type)?.at.getTime() ?? Number.NaN;
+      return { begun: at("step-started"), ended: at("step-finished") };
+    };
+    const steps = ["kube-apiserver", "kube-controller-manager", "kube-scheduler"].map(step);
+    for (const { begun, ended } of steps) expect(ended - begun).toBeGreaterThanOrEqual(milliseconds);
+    for (const [index, { begun }] of steps.slice(1).entries())
+      expect(begun).toBeGreaterThanOrEqual(steps[index]?.ended ?? Number.NaN);
+  });
+
   test("that is left: a dead node that is not in the file holds no health check up, and is named where it holds up an upgrade", async () => {
     await lab.create("w-2");
     const wished = async (kubernetesVersion: string, machines: readonly string[]) => {

@@ -162,7 +162,7 @@ describe("the health of a cluster", () => {
       secrets: testSecrets(),
       machines: world.port(),
       timing,
-      policy: { kubernetes: false },
+      policy: { healthLevel: "talos" },
     });
     expect(report.checks.filter(({ state }) => state === "skipped").map(({ name }) => name)).toEqual(names.slice(9));
   });

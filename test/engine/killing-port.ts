@@ -10,6 +10,7 @@ const deeds: ReadonlySet<string> = new Set([
     "uncordon",
     "setSchedulable",
     "reboot",
+    "shutdown",
     "deleteNode",
     "pullImage",
     "rollback",

@@ -44,7 +44,7 @@ describe("a new cluster", () => {
 
   test.each<[string, Partial<Policy>]>([
     ["the API is enough", { healthLevel: "api" }],
-    ["Kubernetes cannot run", { kubernetes: false }],
+    ["Kubernetes cannot run", { healthLevel: "talos" }],
   ])("is not waited for in Kubernetes where %s", (_, policy) => {
     expect(planned(small, newSmall, policy)).toEqual([
       "apply-config/cp-1",
@@ -194,7 +194,7 @@ describe("machines that have their config", () => {
   test("are left alone while they cannot be reached or belong to others", () => {
     const foreign = { kind: "foreign", reason: "not ours" } as const;
     expect(planned(wish(), { machines: { "cp-2": unreachable, "w-1": foreign } })).toEqual([]);
-    expect(planned(wish(), { kubernetes: "unreachable" }, { kubernetes: false })).toEqual([]);
+    expect(planned(wish(), { kubernetes: "unreachable" }, { healthLevel: "talos" })).toEqual([]);
   });
 });
 

@@ -136,7 +136,7 @@ describe("the objects of the cluster", () => {
     ["none", {}, []],
     ["nobody who answers", { kubernetes: "unreachable" }, []],
   ])("are brought up to date where an interrupted upgrade has left %s", (_, difference, steps) => {
-    expect(planned(wish(small), difference, { kubernetes: false })).toEqual(steps);
+    expect(planned(wish(small), difference, { healthLevel: "talos" })).toEqual(steps);
   });
 
   test.each([

@@ -177,13 +177,15 @@ describe("a new Talos", () => {
 
   test("is not waited for in Kubernetes where there is none", () => {
     const nodes = each(["cp-1", "w-1"], "none" as const);
-    expect(planned(wish({ ...small, kubernetes: "1.35.4" }), { was: before, nodes }, { kubernetes: false })).toEqual([
-      "pull-installer/cp-1",
-      "> upgrade-talos/cp-1",
-      "> join-etcd/cp-1",
-      "> pull-installer/w-1",
-      "> upgrade-talos/w-1",
-    ]);
+    expect(planned(wish({ ...small, kubernetes: "1.35.4" }), { was: before, nodes }, { healthLevel: "talos" })).toEqual(
+      [
+        "pull-installer/cp-1",
+        "> upgrade-talos/cp-1",
+        "> join-etcd/cp-1",
+        "> pull-installer/w-1",
+        "> upgrade-talos/w-1",
+      ],
+    );
   });
 
   test("names versions and image; the same version when only the schematic is another", () => {

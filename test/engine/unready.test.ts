@@ -81,7 +81,7 @@ describe("what of a cluster does not work", () => {
     expect(messages(observed({ machines: { "w-1": unreachable } }))).toEqual([]));
 
   test.each<[string, Partial<typeof defaultPolicy>]>([
-    ["where Kubernetes cannot run", { kubernetes: false }],
+    ["where Kubernetes cannot run", { healthLevel: "talos" }],
     ["where only the API is waited for", { healthLevel: "api" }],
   ])("leaves nodes and components out %s", (_, policy) => {
     const difference = { nodes: { "w-1": { ready: false } } };

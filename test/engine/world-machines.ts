@@ -126,6 +126,11 @@ export function worldMachines(world: World): Machines {
       record(`reboot ${target.name}`);
       world.goDown(machine, durations.boot);
     },
+    async shutdown(target) {
+      const machine = world.configured(target);
+      record(`shutdown ${target.name}`);
+      world.goDown(machine, Number.POSITIVE_INFINITY);
+    },
     clockOffset: async (target) => world.clocks.get(target.name) ?? 0,
     async bootstrapManifests(target) {
       const image = /kube-proxy:v[0-9.]+/.exec(world.configured(target).config ?? "")?.[0];

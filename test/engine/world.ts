@@ -11,6 +11,7 @@ import type {
 } from "../../engine/index.ts";
 import { MachineConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { worldMachines } from "./world-machines.ts";
 
 /** How long things take in this world, in milliseconds. */
@@ -56,6 +57,8 @@ export class World {
   readonly missingImages = new Set<string>();
   /** Versions of Talos with which a machine boots, but its node never becomes ready. */
   readonly sickVersions = new Set<string>();
+  /** The address that a control plane answers for beside its own, by its name. */
+  readonly sharedAddresses = new Map<string, string>();
   /** Components that never become ready with a version, such as `kube-scheduler 1.36.3`. */
   readonly sickComponents = new Set<string>();
   /** Nodes whose pods do not let themselves be evicted. */
@@ -255,6 +258,7 @@ export class World {
       config: this.#read(name, machine.config),
       bootId: `boot-${machine.bootId}`,
       meta: machine.meta ?? {},
+      ...given({ sharedAddress: this.sharedAddresses.get(name) }),
       ...(machine.role === "worker"
         ? {}
         : {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { TalosError } from "../../talos/errors.ts";
 import { Random } from "./random.ts";
-import { fuzz } from "./runner.ts";
+import { fuzz, limits, pace } from "./runner.ts";
 import type { Target } from "./target.ts";
 import { targets } from "./targets/index.ts";
 
@@ -23,7 +23,7 @@ describe("the runner", () => {
     [
       "a slow input",
       () => {
-        const end = process.cpuUsage().user + 150_000;
+        const end = process.cpuUsage().user + limits.milliseconds * 2000 * pace();
         let sum = 0;
         while (process.cpuUsage().user < end) for (let step = 0; step < 1e6; step += 1) sum += step;
         kept.push(sum);

@@ -5,7 +5,9 @@ import { TalosError } from "../../talos/errors.ts";
 import { Random } from "./random.ts";
 import type { Target, Trial } from "./target.ts";
 
+/** Of a machine that does `referenceWork` in `referenceMilliseconds`. */
 export const limits = { milliseconds: 100, megabytes: 64 } as const;
+const referenceMilliseconds = 12;
 
 export interface FuzzOptions {
   readonly inputs: number;
@@ -138,8 +140,25 @@ async function again(trial: Trial, first: Measured): Promise<Measured> {
 }
 
 function overLimit({ milliseconds, megabytes }: Measured): string | undefined {
-  if (milliseconds > limits.milliseconds) return `took ${Math.round(milliseconds)} ms of processor time`;
+  // The pace is measured for those alone that seem slow.
+  if (milliseconds > limits.milliseconds && milliseconds > limits.milliseconds * pace())
+    return `took ${Math.round(milliseconds)} ms of processor time`;
   return megabytes > limits.megabytes ? `took ${Math.round(megabytes)} MB of heap` : undefined;
+}
+
+/** How many times slower than the reference this machine is at the moment; 1 where it is not. */
+export function pace(): number {
+  const started = processorTime();
+  referenceWork();
+  return Math.max(1, (processorTime() - started) / referenceMilliseconds);
+}
+
+/** Of the kind that a parser does: texts to objects and back. */
+function referenceWork(): void {
+  const text = JSON.stringify(
+    Array.from({ length: 1000 }, (_, index) => ({ key: `value ${index}`, list: [index, "a"] })),
+  );
+  for (let round = 0; round < 40; round += 1) JSON.stringify(JSON.parse(text));
 }
 
 const heapInUse = () => {

@@ -33,7 +33,6 @@ import { clusterAttributes } from "../../provider/types/cluster/attributes.ts";
 import { policyOf, recordedCluster } from "../../provider/types/cluster/spec.ts";
 import { settingPropsFile, settingPropsSource } from "../../scripts/setting-props.ts";
 import { environmentSpec } from "../../workspace/cluster-spec.ts";
-import { environmentPolicy } from "../../workspace/rollout.ts";
 import { testSecrets } from "../engine/fixture.ts";
 
 const secrets = testSecrets();
@@ -211,9 +210,9 @@ describe("every setting of a pool", () => {
 describe("every setting of a rollout", () => {
   test.each(fileRows(rolloutSettings))("%s reaches the engine on all ways", (key, row) => {
     const environment = environmentOf({ ...base, rollout: { [key]: sample(row) } });
-    const policy = environmentPolicy(environment);
-    expect(policy).not.toEqual(environmentPolicy(environmentOf(base)));
-    const values: Readonly<Record<string, unknown>> = environment.rollout;
+    const policy = environment.rollout;
+    expect(policy).not.toEqual(environmentOf(base).rollout);
+    const values: Readonly<Record<string, unknown>> = policy;
     for (const stack of [stackOf(environment), constructed({}, { [key]: values[key] }, {})]) {
       const { rollout } = attributesOf(stack);
       const state = { ...nulls(rolloutNames), ...(rollout as object) } as Parameters<typeof policyOf>[0]["rollout"];

@@ -177,6 +177,40 @@ describe("what a review finds", () => {
       ["danger: Machine replaced: libvirt_domain.cp_1"],
     ],
     [
+      "machines that are stopped and keep their disks",
+      [
+        change(three, three),
+        member("w-1", "its disk"),
+        member("cp-1", "i-1"),
+        {
+          address: 'libvirt_domain.worker["w-1"]',
+          actions: ["delete", "create"],
+          before: { name: "w-1" },
+          after: { name: "w-1" },
+        },
+        {
+          address: 'aws_instance.control_plane["cp-1"]',
+          actions: ["update"],
+          before: { id: "i-1", instance_type: "t3.large" },
+          after: { id: "i-1", instance_type: "t3.xlarge" },
+        },
+      ],
+      ['caution: Machines stopped: libvirt_domain.worker["w-1"]'],
+    ],
+    [
+      "nothing in an instance that is changed while it runs",
+      [
+        member("cp-1", "i-1"),
+        {
+          address: 'aws_instance.control_plane["cp-1"]',
+          actions: ["update"],
+          before: { id: "i-1", monitoring: false },
+          after: { id: "i-1", monitoring: true },
+        },
+      ],
+      [],
+    ],
+    [
       "a disk, but not the ISO that is made anew",
       [
         { address: "libvirt_volume.w_1_disk", actions: ["delete"], before: { name: "talos-w-1.qcow2" } },

@@ -37,6 +37,15 @@ Steps (6)
     );
   });
 
+  test.each([
+    ["keep", ""],
+    [undefined, ""],
+    ["remove", "Infrastructure\n  destroy backup: it\n"],
+  ])("says of a backup that it is destroyed only where it is: on_destroy %s", (onDestroy, expected) => {
+    const before = { directory: "backups", on_destroy: onDestroy };
+    expect(textOf(planOf("talosmith_etcd_snapshot", ["delete"], before, null))).toBe(expected);
+  });
+
   test("has versions, and config changes once for all machines that get them", () => {
     const machines = ["cp-1", "cp-2"];
     const before = { ...cluster(...machines), talos_version: "v1.13.8", kubernetes_version: "1.36.3" };

@@ -169,6 +169,7 @@ export const commonCases: Readonly<Record<string, Case | "warning">> = {
     "cluster.patches.machines.nobody",
     cluster,
   ),
+  backupsHavePlace: inFile(simulated({ backup: {} }), "backup", file),
   podsAndServicesApart: settingCases.podsAndServicesApart as Case,
   kubespanDiscovers: settingCases.kubespanDiscovers as Case,
   talosReadsContract: settingCases.talosReadsContract as Case,
@@ -196,6 +197,11 @@ export const commonCases: Readonly<Record<string, Case | "warning">> = {
   addonNamesUnique: inFile(
     simulated({ addons: ["a", "a"].map((name) => ({ name, chart: "./c", namespace: "n" })) }),
     "addons[1].name",
+    file,
+  ),
+  addonsNeedKubernetes: inFile(
+    simulated({ rollout: { healthLevel: "talos" }, addons: [{ name: "a", chart: "./c", namespace: "n" }] }),
+    "rollout.healthLevel",
     file,
   ),
   addonOrder: inFile(
@@ -238,6 +244,29 @@ export const kindCases: Readonly<Record<string, Readonly<Record<string, Case | "
       aws({ vpc: { ...given, privateSubnetIds: subnets("b").slice(1) } }),
       "infrastructure.vpc.privateSubnetIds",
     ),
+    poolZonesKnown: inFile(
+      aws({}, { workers: [{ count: 1, zones: ["eu-central-1d"] }] }),
+      "workers[0].zones[0]",
+      `${cluster}/w`,
+    ),
+    bucketIsUsed: inFile(aws({ backups: {} }), "infrastructure.backups", {
+      never: "constructs have backups apart from the infrastructure",
+    }),
+    expiryAgrees: inFile(
+      aws({ backups: { expireDays: 1 } }, { backup: { keep: { age: "2d" } } }),
+      "infrastructure.backups.expireDays",
+      { never: "constructs have backups apart from the infrastructure" },
+    ),
+    bucketIsReached: "warning",
+    nameIsFound: "warning",
+    ownRules: inFile(
+      aws({ securityGroupRules: { ingress: [{ description: "x", ports: "40000-60000", cidrs: ["0.0.0.0/0"] }] } }),
+      "infrastructure.securityGroupRules.ingress[0].cidrs",
+    ),
+    oneProfile: inFile(
+      aws({ iam: { worker: { instanceProfile: "own", policyArns: ["arn:aws:iam::aws:policy/ReadOnlyAccess"] } } }),
+      "infrastructure.iam.worker.policyArns",
+    ),
     wayBackIn: inFile(aws({ vpc: { ...given, natCidrs: [] } }), "infrastructure.vpc.natCidrs"),
     scalingInOrder: inFile(
       aws({}, { workers: [{ count: 9, scaling: { min: 1, max: 3 } }] }),
@@ -250,6 +279,7 @@ export const kindCases: Readonly<Record<string, Readonly<Record<string, Case | "
       `${cluster}/w`,
     ),
     enoughDisk: "warning",
+    rolesOfControlPlanes: "warning",
     imageHasExtensions: "warning",
     nodesApart: inFile(aws({ vpc: { cidr: "10.244.0.0/16" } }), "cluster.podCidrs[0]", cluster),
   },

@@ -22,18 +22,26 @@ function program(isUp: boolean): string {
 const calls = () => readFileSync(join(folder.path, "calls"), "utf8").trim().split("\n");
 
 describe("the real lab", () => {
-  test("powers on what is missing, powers off what is too much, and leaves a lab up that was up", () => {
+  test("powers on what is missing, powers off what is too much, empties all, and leaves a lab up that was up", () => {
     const lab = realLab(program(true));
     expect(lab.patches).toEqual([{ machine: { time: { disabled: true } } }]);
-    lab.power(1);
-    lab.power(2);
-    lab.power(1);
+    const size = (controlPlanes: number, workers: number) => ({ controlPlanes, workers });
+    lab.power(size(1, 1));
+    lab.power(size(2, 2));
+    lab.power(size(1, 1));
+    lab.wipe(size(1, 1));
     lab.close();
     expect(calls().slice(2)).toEqual([
       "start trial-cp1 10.77.0.12",
-      "start trial-w1 10.77.0.13",
-      "start trial-w2 10.77.0.14",
+      "start trial-w1 10.77.0.16",
+      "start trial-cp2 10.77.0.13",
+      "start trial-w2 10.77.0.17",
+      "stop trial-cp2",
       "stop trial-w2",
+      "stop trial-cp1",
+      "stop trial-w1",
+      "start trial-cp1 10.77.0.12",
+      "start trial-w1 10.77.0.16",
       "stop trial-cp1",
       "stop trial-w1",
     ]);

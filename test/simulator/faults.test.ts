@@ -19,6 +19,7 @@ const written: Readonly<Record<FaultKind, string>> = {
   "never-back": "never-back",
   "bad-boot": "bad-boot",
   "component-not-ready": '{"kind":"component-not-ready","component":"kube-scheduler","version":"1.36.5"}',
+  "slow-static-pods": '{"kind":"slow-static-pods","milliseconds":30000}',
   "service-fails": '{"kind":"service-fails","service":"etcd","message":"Failed to run pre stage: not found"}',
   "volume-fails": '{"kind":"volume-fails","volume":"EPHEMERAL","message":"no disk matches"}',
 };

@@ -125,5 +125,5 @@ describe.runIf(helm !== undefined)("the real helm", () => {
     expect((await run("history", "demo")).output).toMatch(/3\s.*failed[\s\S]*4\s.*deployed/);
     expect(await run("uninstall", "demo", ...wait.slice(0, 1))).toMatchObject({ code: 0 });
     expect((await run("list")).output).not.toContain("demo-0.1.0");
-  }, 300_000);
+  });
 });

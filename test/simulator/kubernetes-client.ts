@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { IncomingHttpHeaders } from "node:http";
-import { request } from "node:https";
+import { Agent, request } from "node:https";
 import { parse } from "yaml";
 import type { Data } from "../../talos/api/gen/common/common.ts";
 import { keyForNode } from "../../talos/pki/index.ts";
@@ -22,6 +22,8 @@ export interface CallOptions {
   readonly type?: string;
   readonly accept?: string;
   readonly anonymous?: boolean;
+  /** The body is lines of JSON, as of a watch: they become a list. */
+  readonly stream?: boolean;
 }
 
 /** As much of any Kubernetes answer as tests look into. */
@@ -55,6 +57,8 @@ export interface Body {
 export class KubernetesClient {
   readonly host: string;
   readonly identity: Identity;
+  /** A handshake per request would be most of its time. */
+  readonly #agent = new Agent({ keepAlive: true });
 
   private constructor(host: string, identity: Identity) {
     this.host = host;
@@ -63,14 +67,19 @@ export class KubernetesClient {
 
   static async open(lab: Laboratory, host: string): Promise<KubernetesClient> {
     const [data] = await collect<Data>(lab.machineApi(host).kubeconfig({}));
-    const config = parse(untar(data?.bytes ?? new Uint8Array()).content) as {
+    return KubernetesClient.of(untar(data?.bytes ?? new Uint8Array()).content, host);
+  }
+
+  /** By the first cluster and user of a kubeconfig. @param host another one than its server's */
+  static of(kubeconfig: string, host?: string): KubernetesClient {
+    const config = parse(kubeconfig) as {
       clusters: { cluster: Record<string, string> }[];
       users: { user: Record<string, string> }[];
     };
     const decoded = (text: string | undefined): string => Buffer.from(text ?? "", "base64").toString("utf8");
-    const user = config.users[0]?.user;
-    return new KubernetesClient(host, {
-      ca: decoded(config.clusters[0]?.cluster["certificate-authority-data"]),
+    const [cluster, user] = [config.clusters[0]?.cluster, config.users[0]?.user];
+    return new KubernetesClient(host ?? new URL(cluster?.server ?? "").hostname, {
+      ca: decoded(cluster?.["certificate-authority-data"]),
       cert: decoded(user?.["client-certificate-data"]),
       key: keyForNode(decoded(user?.["client-key-data"])),
     });
@@ -78,6 +87,7 @@ export class KubernetesClient {
 
   call<T = Body>(method: string, path: string, body?: unknown, options: CallOptions = {}): Promise<Answer<T>> {
     const { ca, cert, key } = this.identity;
+    const text = body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body);
     return new Promise((resolve, reject) => {
       const outgoing = request(
         {
@@ -87,25 +97,34 @@ export class KubernetesClient {
           path,
           ca,
           ...(options.anonymous ? {} : { cert, key }),
-          agent: false,
-          headers: { accept: options.accept ?? "application/json", "content-type": options.type ?? "application/json" },
+          agent: options.anonymous ? false : this.#agent,
+          headers: {
+            accept: options.accept ?? "application/json",
+            "content-type": options.type ?? "application/json",
+            // Node itself announces no body of a DELETE.
+            "content-length": Buffer.byteLength(text),
+          },
         },
         (response) => {
-          collect<Buffer>(response).then((chunks) => {
-            const text = Buffer.concat(chunks).toString();
-            const json = response.headers["content-type"]?.startsWith("application/json") ?? false;
-            resolve({
-              code: response.statusCode ?? 0,
-              headers: response.headers,
-              body: (json ? JSON.parse(text) : text) as T,
-            });
-          }, reject);
+          collect<Buffer>(response)
+            .then((chunks) => {
+              const { statusCode: code = 0, headers } = response;
+              const json = headers["content-type"]?.startsWith("application/json") ?? false;
+              const answer = Buffer.concat(chunks).toString();
+              resolve({ code, headers, body: (json ? parsed(answer, options.stream) : answer) as T });
+            })
+            .catch(reject);
         },
       );
       outgoing.on("error", reject);
-      outgoing.end(body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body));
+      outgoing.end(text);
     });
   }
+}
+
+function parsed(text: string, stream = false): unknown {
+  if (!stream) return JSON.parse(text);
+  return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as unknown]));
 }
 
 export async function eventually(condition: () => Promise<boolean>): Promise<void> {

@@ -124,7 +124,8 @@ describe("the Kubernetes API", () => {
   });
 
   it("lists by watching: what is there, the mark, then the changes", async () => {
-    const path = "/api/v1/nodes?watch=true&sendInitialEvents=true&allowWatchBookmarks=true&timeoutSeconds=1";
+    const path =
+      "/api/v1/nodes?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1";
     const text = await new Promise<string>((resolve, reject) => {
       const { ca, cert, key } = client.identity;
       request({ host: machines[0]?.address, port: 6443, path, ca, cert, key, agent: false }, (response) => {

@@ -13,6 +13,7 @@ const machine: MachineConfigInput = {
   hostname: "cp-1",
   nodeLabels: { zone: "a" },
   nodeTaints: { dedicated: "db:NoExecute" },
+  providerId: "aws:///eu-central-1a/i-0123456789abcdef0",
 };
 
 /** The simulator reads configs by itself; whatever the contract, it must find what was meant. */
@@ -39,6 +40,11 @@ describe.each(Contract.all().map(String))("a machine of contract %s reads in its
 
   test.each([true, false])("whether machines find each other: %s", (discovery) => {
     expect(read({ discovery }).discovery).toBe(discovery);
+  });
+
+  test.each([true, false])("whether nodes wait for a cloud controller manager: %s", (externalCloudProvider) => {
+    expect(read({ externalCloudProvider }).externalCloudProvider).toBe(externalCloudProvider);
+    expect(read({}, "worker").providerId).toBe(machine.providerId);
   });
 
   test.each([true, false])("whether pods run on control planes: %s", (allowSchedulingOnControlPlanes) => {

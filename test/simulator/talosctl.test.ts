@@ -75,7 +75,7 @@ describe.runIf(talosctl !== undefined)("the real talosctl", () => {
     expect(await talos("bootstrap")).toMatchObject({ code: 0 });
     await lab.ready(...machines);
     expect(await talos("kubeconfig", "kubeconfig", "--merge=false")).toMatchObject({ code: 0 });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await lab.close();
@@ -151,7 +151,7 @@ describe.runIf(talosctl !== undefined)("the real talosctl", () => {
     expect(output).toContain(`pre-pulling registry.k8s.io/kube-apiserver:v${to}`);
     expect(output).toMatch(/updating manifests/);
     expect(code, output).toBe(0);
-  }, 120_000);
+  });
 
   it("reboots, upgrades, resets and shuts machines down, and follows them", async () => {
     const done = async (...args: string[]) => {
@@ -164,7 +164,7 @@ describe.runIf(talosctl !== undefined)("the real talosctl", () => {
     await done("-n", address(2), "reset", "--reboot");
     await lab.reach(machines[2] as Machine, "maintenance");
     await done("-n", address(3), "shutdown");
-  }, 300_000);
+  });
 
   it.runIf(kubectl !== undefined)(
     "leaves a kubeconfig that the real kubectl takes",

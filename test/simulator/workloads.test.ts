@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Answer, type Body, eventually, KubernetesClient } from "./kubernetes-client.ts";
-import { Laboratory } from "./laboratory.ts";
+import { configFor, Laboratory } from "./laboratory.ts";
 
 let lab: Laboratory;
 let client: KubernetesClient;
+let endpoint = "";
 
 beforeAll(async () => {
   lab = await Laboratory.open("workloads");
   const [first] = await lab.cluster(1, 2);
-  client = await KubernetesClient.open(lab, first?.address ?? "");
+  endpoint = first?.address ?? "";
+  client = await KubernetesClient.open(lab, endpoint);
 });
 afterAll(() => lab.close());
 
@@ -23,7 +25,9 @@ const apply = (path: string, manager: string, body: unknown, more = ""): Promise
 
 function workload(kind: string, name: string, tag: string, spec: object = {}): object {
   const labels = { app: name };
-  const template = { metadata: { labels }, spec: { containers: [{ name: "web", image: `example.com/web:${tag}` }] } };
+  const containers = [{ name: "web", image: `example.com/web:${tag}` }];
+  const restartPolicy = kind === "Job" ? "Never" : "Always";
+  const template = { metadata: { labels }, spec: { containers, restartPolicy } };
   const apiVersion = kind === "Job" ? "batch/v1" : "apps/v1";
   const selector = kind === "Job" ? {} : { selector: { matchLabels: labels } };
   return { apiVersion, kind, metadata: { name }, spec: { ...selector, template, ...spec } };
@@ -119,6 +123,35 @@ describe("other workloads", () => {
   });
 });
 
+describe("a node that waits for a cloud controller manager", () => {
+  it("has the id from its config, and runs no ordinary pod until the controller has removed the taint", async () => {
+    const machine = await lab.machine("cloud");
+    const cloud = `
+cluster: { externalCloudProvider: { enabled: true } }
+machine: { kubelet: { extraArgs: { provider-id: "aws:///eu-central-1a/i-0123" } } }`;
+    await lab.apply(machine, configFor("worker", endpoint, machine.name, [cloud]));
+    await lab.ready(machine);
+    await eventually(async () => (await client.call("GET", "/api/v1/nodes/cloud")).code === 200);
+    const { spec } = await get("/api/v1/nodes/cloud");
+    expect(spec).toMatchObject({
+      providerID: "aws:///eu-central-1a/i-0123",
+      taints: [{ key: "node.cloudprovider.kubernetes.io/uninitialized", value: "true", effect: "NoSchedule" }],
+    });
+    const template = { metadata: { labels: { app: "here" } }, spec: pinned("cloud") };
+    await post(deployments, workload("Deployment", "here", "v1", { replicas: 1, template }));
+    const pods = "/api/v1/namespaces/default/pods?labelSelector=app%3Dhere";
+    await eventually(async () => (await get(pods)).items.length === 1);
+    expect((await get(pods)).items[0]?.status.phase).toBe("Pending");
+    await client.call("PATCH", "/api/v1/nodes/cloud", { spec: { taints: null } }, merge);
+    await eventually(() => rolledOut(`${deployments}/here`, 1));
+  });
+
+  const pinned = (node: string) => ({
+    nodeSelector: { "kubernetes.io/hostname": node },
+    containers: [{ name: "web", image: "example.com/web:v1" }],
+  });
+});
+
 describe("server-side apply", () => {
   const maps = "/api/v1/namespaces/default/configmaps";
   const map = (data: object): object => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "shared" }, data });
@@ -132,7 +165,7 @@ describe("server-side apply", () => {
   it("calls it a conflict when another owns the field, unless forced", async () => {
     expect(await apply(`${maps}/shared`, "two", map({ a: "2", c: "2" }))).toMatchObject({
       code: 409,
-      body: { reason: "Conflict", message: 'Apply failed with 1 conflict with "one": .data.a' },
+      body: { reason: "Conflict", message: 'Apply failed with 1 conflict: conflict with "one": .data.a' },
     });
     const forced = await apply(`${maps}/shared`, "two", map({ a: "2", c: "2" }), "&force=true");
     expect(forced.body.data).toEqual({ a: "2", c: "2" });

@@ -67,11 +67,11 @@ export async function recordRun(root: string, path: string, from: { file: string
         : manager.kind === "terraform"
           ? await deployedByTerraform(workspace, manager.binary)
           : await deployedDirectly(workspace);
-    const told = events.map(({ at, type, message, machine, step, steps }) => ({
+    const told = events.map(({ at, type, message, machine, step, steps, coming }) => ({
       at: Math.max(0, at.getTime() - started),
       type,
       message,
-      ...given({ machine, step: step && { id: step.id }, steps: steps?.map(withoutAction) }),
+      ...given({ machine, step: step && { id: step.id }, steps: steps?.map(withoutAction), coming }),
     }));
     const binary = manager.kind === "terraform" ? { binary: managerName(manager) } : {};
     const known = error && { code: error.code, message: error.message, ...(error.hint && { hint: error.hint }) };
@@ -107,7 +107,7 @@ class Screen {
   #text = "";
 
   write(text: string): void {
-    const [, up, rest = text] = /^\p{Cc}\[(\d+)A\p{Cc}\[0J([\s\S]*)$/u.exec(text) ?? [];
+    const [, up, rest = text] = /^\p{Cc}\[(\d+)A\r\p{Cc}\[0J([\s\S]*)$/u.exec(text) ?? [];
     const lines = this.#text.split("\n");
     // The last line is the empty one, where the cursor is.
     if (up !== undefined) this.#text = `${lines.slice(0, -1 - Number(up)).join("\n")}\n`;

@@ -109,7 +109,7 @@ describe("the operator's server", () => {
     expect((await get("/readyz")).status).toBe(200);
     record.leading = true;
     record.note("lab", {});
-    expect(await get("/readyz")).toMatchObject({ status: 503, text: "not looked at yet: lab\n" });
+    expect(await get("/readyz")).toMatchObject({ status: 503, text: "not checked yet: lab\n" });
     record.note("lab", { tried: true });
     expect((await get("/readyz")).status).toBe(200);
   });

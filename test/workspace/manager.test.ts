@@ -44,10 +44,13 @@ interface Place {
   readonly machines?: boolean;
   readonly backend?: "s3";
   readonly secrets?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+  /** The workspace that terraform has selected in the stack. */
+  readonly selected?: string;
 }
 
 let projects = 0;
-function openPlace({ kind, path, state, machines = false, backend, secrets = false }: Place) {
+function openPlace({ kind, path, state, machines = false, backend, secrets = false, env = {}, selected }: Place) {
   projects += 1;
   const root = join(folder, `project-${projects}`);
   for (const name of ["environments", "state", "secrets"]) mkdirSync(join(root, name), { recursive: true });
@@ -55,7 +58,11 @@ function openPlace({ kind, path, state, machines = false, backend, secrets = fal
   writeFileSync(join(root, "environments/lab.yaml"), kinds[kind] + (backend === "s3" ? s3 : ""));
   if (state !== undefined) writeFileSync(join(root, "state/lab.tfstate"), states[state]);
   if (machines && kind === "metal") writeFileSync(join(root, "state/lab.machines.json"), record);
-  const workspace = openWorkspace("lab", testContext({ cwd: root, env: { PATH: paths[path] } }));
+  if (selected !== undefined) {
+    mkdirSync(join(root, "cdktf.out/stacks/lab/.terraform"), { recursive: true });
+    writeFileSync(join(root, "cdktf.out/stacks/lab/.terraform/environment"), selected);
+  }
+  const workspace = openWorkspace("lab", testContext({ cwd: root, env: { PATH: paths[path], ...env } }));
   // The simulator itself is not needed to know what follows from its answer.
   if (kind === "simulated") Object.defineProperty(workspace, "machines", { value: { has: async () => machines } });
   Object.defineProperty(workspace, "secrets", { value: { find: async () => (secrets ? {} : undefined) } });
@@ -96,7 +103,10 @@ describe("the manager of an environment", () => {
     [{ kind: "metal", path: "terraform", machines: true }, {}, talosmith(false)],
     // Only Terraform can know of these.
     [{ kind: "simulated", path: "terraform", backend: "s3" }, { withoutTerraform: true }, terraform(false)],
-    [{ kind: "libvirt", path: "terraform" }, { withoutTerraform: true }, terraform(true)],
+    [{ kind: "libvirt", path: "terraform" }, {}, terraform(true)],
+    [{ kind: "libvirt", path: "terraform" }, { existing: true }, terraform(true)],
+    // Where only existing clusters are changed, nothing is begun with Terraform.
+    [{ kind: "simulated", path: "terraform" }, { existing: true }, talosmith(true)],
     [{ kind: "libvirt", path: "terraform", state: "full" }, {}, terraform(false)],
     // A pod has secrets and no record.
     [{ kind: "metal", path: "none", secrets: true }, {}, talosmith(false)],
@@ -119,13 +129,59 @@ describe("the manager of an environment", () => {
       "lab: machines of kind libvirt are created through Terraform, but neither terraform nor tofu is on the PATH",
     ],
   ])("%j needs Terraform", async (place, message) => {
-    for (const withoutTerraform of [true, false])
-      await expect(managerOf(openPlace(place), { withoutTerraform })).rejects.toMatchObject({
+    for (const existing of [true, false])
+      await expect(managerOf(openPlace(place), { existing })).rejects.toMatchObject({
         code: "failed-precondition",
         message,
         hint: expect.stringContaining("TERRAFORM_BINARY_NAME"),
       });
   });
+
+  const inWorkspace = (by: string) =>
+    `${by} the workspace blue, but with a local state talosmith uses the workspace default only`;
+  const withArgument = (variable: string, argument: string) =>
+    `${variable} has ${argument}, so a plan would not be what the command says`;
+  test.each<[Omit<Place, "kind" | "path">, string]>([
+    [{ env: { TF_WORKSPACE: "blue" } }, inWorkspace("TF_WORKSPACE selects")],
+    [{ selected: "blue" }, inWorkspace("terraform has selected")],
+    [{ env: { TF_CLI_ARGS_plan: "-destroy" } }, withArgument("TF_CLI_ARGS_plan", "-destroy")],
+    [{ env: { TF_CLI_ARGS: "-no-color --target=a.b" } }, withArgument("TF_CLI_ARGS", "--target")],
+    [{ env: { TF_CLI_ARGS_plan: "'-replace' a.b" } }, withArgument("TF_CLI_ARGS_plan", "-replace")],
+    [{ env: { TF_CLI_ARGS_plan: "-parallelism=2 -refresh-only" } }, withArgument("TF_CLI_ARGS_plan", "-refresh-only")],
+    [{ env: { TF_CLI_ARGS: "-state=other.tfstate" } }, withArgument("TF_CLI_ARGS", "-state")],
+  ])("settings of terraform that make a plan of something else are refused: %j", async (more, message) => {
+    for (const state of ["full", "empty"] as const)
+      await expect(
+        managerOf(openPlace({ kind: "simulated", path: "terraform", state, ...more })),
+      ).rejects.toMatchObject({
+        code: "failed-precondition",
+        message,
+        hint: expect.stringContaining("cdktf.out/stacks/lab"),
+      });
+  });
+
+  test.each<[Omit<Place, "kind" | "path">, Manager]>([
+    [{ state: "full", env: { TF_WORKSPACE: "default" } }, terraform(false)],
+    [{ state: "full", env: { TF_CLI_ARGS_plan: "-parallelism=2 -lock-timeout=5m -refresh=false" } }, terraform(false)],
+    // The states of workspaces are in the backend.
+    [{ backend: "s3", env: { TF_WORKSPACE: "blue" } }, terraform(false)],
+    // Terraform is not asked.
+    [{ machines: true, env: { TF_WORKSPACE: "blue", TF_CLI_ARGS_plan: "-destroy" } }, talosmith(false)],
+  ])("other settings of terraform are left to it: %j", async (more, expected) => {
+    expect(await managerOf(openPlace({ kind: "simulated", path: "terraform", ...more }))).toEqual(expected);
+  });
+
+  test.each(["terraform", "none"] as const)(
+    "a kind that needs Terraform refuses to be deployed without it, with %s on the PATH",
+    async (path) => {
+      const workspace = openPlace({ kind: "libvirt", path });
+      await expect(managerOf(workspace, { withoutTerraform: true })).rejects.toMatchObject({
+        code: "invalid-input",
+        message: "lab cannot be deployed without Terraform: machines of kind libvirt are created through Terraform",
+        hint: "Use terraform or tofu: talosmith deploy lab",
+      });
+    },
+  );
 
   test.each<[Place, ManagerFlags, string]>([
     [{ kind: "simulated", path: "terraform" }, {}, "lab is new: terraform manages it (state/lab.tfstate)."],

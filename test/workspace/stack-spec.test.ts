@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a project's main.ts adds to a stack holds without Terraform, too: for the command line, the web console and the
 // operator, which all open the workspace.
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { loadEnvironment } from "../../model/index.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import { testContext } from "../support/command-context.ts";
 
@@ -25,11 +36,9 @@ controlPlane: {}
 `;
 const main = (patch: string) => `
 import { Aspects } from "${repository}node_modules/cdktf/lib/index.js";
-import { Pool, synthesize } from "${repository}constructs/index.ts";
-synthesize({
-  projectRoot: import.meta.dirname,
-  outdir: process.env.CDKTF_OUTDIR,
-  environments: [process.env.TALOSMITH_ENVIRONMENT],
+import { Pool } from "${repository}constructs/index.ts";
+import { synthesizeProject } from "${repository}workspace/synthesize/index.ts";
+await synthesizeProject(import.meta.dirname, {
   extend: (stack) => Aspects.of(stack).add({
     visit: (part) => part instanceof Pool && part.role === "worker" && part.addPatch("machine: { sysctls: { from_app: ${patch} } }"),
   }),
@@ -96,14 +105,22 @@ describe("a project with an app of its own", { timeout: 120_000 }, () => {
     );
   });
 
-  test("keeps what main.ts adds when the web console has written the file", async () => {
+  test("takes an edit that is not saved from the app as well, and leaves the project's files and stack alone", async () => {
     writeFileSync(join(root, "main.ts"), main("two"));
     const later = new Date(Date.now() + 4000);
     utimesSync(join(root, "main.ts"), later, later);
+    await configs();
+    const stack = readFileSync(stackFile, "utf8");
+    const texts = new Map([["environments/lab.yaml", file.replace("{ from: file }", "{ from: edit }")]]);
     const workspace = openWorkspace("lab", testContext({ cwd: root, env: process.env }));
-    const saved = workspace.written(workspace.environment);
-    const { machines } = await saved.desired(await saved.secrets.ensure(), await saved.machines.find());
-    expect(machines.find(({ name }) => name === "w-1")?.config.text).toMatch(/from_app: two/);
+    const edited = workspace.edited({ environment: loadEnvironment(root, "lab", texts), texts });
+    const { machines } = await edited.desired(await edited.secrets.ensure(), await edited.machines.find());
+    const config = machines.find(({ name }) => name === "w-1")?.config.text;
+    expect(config).toMatch(/from_app: two/);
+    expect(config).toMatch(/from: edit/);
+    expect(readFileSync(join(root, "environments/lab.yaml"), "utf8")).toBe(file);
+    expect(readFileSync(stackFile, "utf8")).toBe(stack);
+    expect(readdirSync(join(root, "cdktf.out")).filter((name) => name.startsWith(".unsaved-"))).toEqual([]);
   });
 
   test("says what a broken app says, but lets a cluster go by its file alone", async () => {

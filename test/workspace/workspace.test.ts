@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -44,11 +44,31 @@ test("what was opened stays the same, also for work that another signal stops; a
 test("the engine gets the policy of the file, and of the file as it would be", async () => {
   const workspace = open();
   await workspace.secrets.ensure();
-  const { policy } = await workspace.engineOptions({ kubernetes: false });
-  expect(policy).toMatchObject({ maxUnavailable: 2, kubernetes: false, stuckPods: "fail" });
+  const { policy } = await workspace.engineOptions();
+  expect(policy).toMatchObject({ maxUnavailable: 2, healthLevel: "full", stuckPods: "fail" });
   const edited = text.replace("maxUnavailable: 2", "maxUnavailable: 3");
-  const next = workspace.with(loadEnvironment(root, "lab", new Map([["environments/lab.yaml", edited]])));
-  expect((await next.engineOptions()).policy).toMatchObject({ maxUnavailable: 3, kubernetes: true });
+  const texts = new Map([["environments/lab.yaml", edited]]);
+  const next = workspace.edited({ environment: loadEnvironment(root, "lab", texts), texts });
+  expect((await next.engineOptions()).policy).toMatchObject({ maxUnavailable: 3, healthLevel: "full" });
+});
+
+test("a run without Kubernetes reads so in the files, together with an edit, and saves the edit alone", async () => {
+  const file = "environments/lab.yaml";
+  const edited = text.replace("maxUnavailable: 2", "maxUnavailable: 3");
+  const texts = new Map([[file, edited]]);
+  const run = open()
+    .edited({ environment: loadEnvironment(root, "lab", texts), texts })
+    .withoutKubernetes();
+  expect(run.policy).toMatchObject({ maxUnavailable: 3, healthLevel: "talos" });
+  expect(loadEnvironment(root, "lab", run.unsaved).rollout).toEqual(run.policy);
+  try {
+    await run.save();
+    expect(readFileSync(join(root, file), "utf8")).toBe(edited);
+    expect(run.lasting.unsaved.size).toBe(0);
+    expect(run.lasting.policy).toMatchObject({ maxUnavailable: 3, healthLevel: "full" });
+  } finally {
+    writeFileSync(join(root, file), text);
+  }
 });
 
 test.each([

@@ -27,7 +27,7 @@ export const definitions = [
   ]),
   gauge("talosmith_environment_fault", "1 while the last look or repair has failed.", environment),
   gauge("talosmith_repair_allowed", "1 where differences are repaired, 0 where they are only reported.", environment),
-  gauge("talosmith_look_timestamp_seconds", "When the machines were last looked at with success.", environment),
+  gauge("talosmith_look_timestamp_seconds", "When the machines were last checked with success.", environment),
   gauge("talosmith_cluster_condition", "1 for the status that each condition of the cluster has, 0 for the others.", [
     ...environment,
     "type",
@@ -44,13 +44,13 @@ export const definitions = [
   gauge("talosmith_etcd_members", "Members of etcd, learners included.", environment),
   gauge("talosmith_etcd_healthy_members", "Voting members of etcd that are well.", environment),
   gauge("talosmith_etcd_quorum_members", "Voting members that etcd needs to go on.", environment),
-  gauge("talosmith_etcd_has_quorum", "1 while enough members are well.", environment),
+  gauge("talosmith_etcd_has_quorum", "1 while etcd has quorum.", environment),
   gauge("talosmith_drift_steps", "Steps that would bring the machines to what the file says.", environment),
   gauge("talosmith_certificate_expiry_timestamp_seconds", "When a client file or CA ends.", [
     ...environment,
     "certificate",
   ]),
-  gauge("talosmith_backup_age_seconds", "Age of the newest backup when it was last looked at.", environment),
+  gauge("talosmith_backup_age_seconds", "Age of the newest backup when it was last checked.", environment),
   gauge("talosmith_backup_size_bytes", "Size of the newest backup.", environment),
   gauge("talosmith_backup_next_timestamp_seconds", "When the next backup is due.", environment),
   {

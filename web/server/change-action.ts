@@ -4,12 +4,7 @@ import { infrastructureChanges, infrastructureLine, losesData, type Review, step
 import { TalosError } from "../../talos/errors.ts";
 import { keepContract, removeEmptyState, withPlannedChange } from "../../workspace/change.ts";
 import { refuseProtected } from "../../workspace/deploy.ts";
-import {
-  type EditedEnvironment,
-  withNewVersions,
-  withPoolCount,
-  withSavedTexts,
-} from "../../workspace/environment-file.ts";
+import { type EditedEnvironment, withNewVersions, withPoolCount } from "../../workspace/environment-file.ts";
 import { type Manager, managerName, managerOf } from "../../workspace/manager.ts";
 import { isDangerous, noticeOf, type PlannedChange, type ProgressListener } from "../../workspace/planned-change.ts";
 import { notDeployed } from "../../workspace/project.ts";
@@ -25,15 +20,7 @@ export function isChange(action: Action): action is ChangeAction {
   return action.kind === "apply" || action.kind === "upgrade" || action.kind === "scale" || action.kind === "destroy";
 }
 
-/** Edits for a plan are undone afterwards: two at once would undo each other's. By the project's root. */
-const turns = new Map<string, Promise<void>>();
-
-/** Whether the project's files may hold what a plan only tries. */
-export function isPlanning(root: string): boolean {
-  return turns.has(root);
-}
-
-/** What the change would do now. The environment's files are as before when this has ended. */
+/** What the change would do now. */
 export async function planChange(workspace: Workspace, action: ChangeAction): Promise<ActionPlan> {
   return withChange(workspace, action, async ({ plan }) => plan);
 }
@@ -48,9 +35,9 @@ export async function performChange(
   const tell = (type: "waiting" | "planned" | "step-finished", message: string, more: object = {}) =>
     events({ type, at: workspace.context.clock.now(), message, ...more });
   tell("waiting", "planning");
-  await withChange(workspace, action, async ({ plan, planned, manager, edited, edit, keep }) => {
+  await withChange(workspace, action, async ({ plan, planned, manager, edited, edit }) => {
     review(plan);
-    keep();
+    await edited.save();
     if (edit !== undefined) {
       tell("planned", edit.sentence, { steps: [edit] });
       tell("step-finished", edit.sentence, { step: { id: edit.id } });
@@ -69,8 +56,6 @@ interface OpenChange {
   readonly edited: Workspace;
   /** Undefined when no file changes. */
   readonly edit: PlannedStep | undefined;
-  /** Keeps the files as they are now. */
-  readonly keep: () => void;
 }
 
 async function withChange<T>(
@@ -81,43 +66,14 @@ async function withChange<T>(
   if (action.kind === "destroy") refuseProtected(workspace.environment);
   await clearAbandonedState(workspace);
   const intent = action.kind === "destroy" ? "destroy" : "deploy";
-  const manager = await managerOf(workspace, { withoutTerraform: intent === "destroy" });
+  const manager = await managerOf(workspace, { existing: intent === "destroy" });
   if (isEdit(action) && manager.isNew) throw notDeployed(workspace.name, "there is nothing to change");
-  return withTurn(workspace.root, (leave) => {
-    const { environment, texts } = editOf(workspace, action);
-    const edit = isEdit(action) && texts.size > 0 ? editStep(texts, action) : undefined;
-    return withSavedTexts(workspace.root, texts, (keepTexts) => {
-      const edited = workspace.written(environment);
-      const keep = () => {
-        keepTexts();
-        leave();
-      };
-      return withPlannedChange(edited, manager, { intent }, (planned) => {
-        const plan = planOf(edited, managerName(manager), planned, { edit, action });
-        return work({ plan, planned, manager, edited, edit, keep });
-      });
-    });
+  const edited = workspace.edited(editOf(workspace, action));
+  const edit = isEdit(action) && edited.unsaved.size > 0 ? editStep(edited.unsaved, action) : undefined;
+  return withPlannedChange(edited, manager, { intent }, (planned) => {
+    const plan = planOf(edited, managerName(manager), planned, { edit, action });
+    return work({ plan, planned, manager, edited, edit });
   });
-}
-
-/** One after the other; `leave` lets the next one begin before the work has ended. */
-async function withTurn<T>(root: string, work: (leave: () => void) => Promise<T>): Promise<T> {
-  const before = turns.get(root);
-  let end = () => {};
-  const own = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  const leave = () => {
-    if (turns.get(root) === own) turns.delete(root);
-    end();
-  };
-  turns.set(root, own);
-  await before;
-  try {
-    return await work(leave);
-  } finally {
-    leave();
-  }
 }
 
 const isEdit = (action: ChangeAction): action is Edit => action.kind === "upgrade" || action.kind === "scale";
@@ -150,13 +106,13 @@ function planOf(workspace: Workspace, manager: string, planned: PlannedChange, {
   const steps = [...(edit === undefined ? [] : [edit]), ...reviewSteps(planned.review)];
   const findings = planned.review.findings.map(({ level, title, sentence }) => ({ level, title, sentence }));
   const loses = action.kind === "destroy" || isDangerous(planned) || steps.some(({ destructive }) => destructive);
-  const notice = noticeOf(workspace, planned);
+  const notices = [planned.rolled, noticeOf(workspace, planned)].filter((line) => line !== undefined);
   return {
     id: planId(manager, steps, findings),
     manager,
     steps,
     findings,
-    warnings: [...planned.warnings, ...(notice === undefined ? [] : [notice])],
+    warnings: [...planned.warnings, ...notices],
     confirm: loses ? workspace.environment.cluster.name : null,
   };
 }
@@ -171,7 +127,7 @@ export function reviewSteps(review: Review): readonly PlannedStep[] {
   const infrastructure = infrastructureChanges(review).map((change) => [infrastructureLine(change), change.losesData]);
   const clusters = review.clusters.flatMap((cluster) => {
     if (cluster.after === undefined) return [[`destroy cluster ${cluster.name}`, true] as const];
-    const steps = stepsOf(cluster) ?? [`cluster ${cluster.name}: steps are computed once the machines exist`];
+    const steps = stepsOf(cluster) ?? [`cluster ${cluster.name}: steps are computed during the apply`];
     return steps.map((sentence) => [sentence, losesData(sentence)] as const);
   });
   return [...infrastructure, ...clusters].map(([sentence, destructive], index) => ({

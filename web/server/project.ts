@@ -17,7 +17,6 @@ import { stackDirectory } from "../../workspace/terraform/prepare-stack.ts";
 import { type OtherRun, OtherRuns } from "../../workspace/terraform/run-events.ts";
 import { type DeployedCluster, Workspace } from "../../workspace/workspace.ts";
 import type { Action, ActionPlan, BackupsView, Disturbance, NewCluster, SimulatedRow } from "../shared/wire.ts";
-import { isPlanning } from "./change-action.ts";
 import type { ConsoleObservation } from "./cluster-view.ts";
 import { performAction, planAction } from "./project-actions.ts";
 
@@ -32,17 +31,9 @@ export function openConsoleProject(root: string, context: WorkspaceContext, opti
   const open = clusterOpener(workspaceOf, systemTiming, remoteLasts);
   const backups = new BackupLists();
   const files = observedFiles(root, options);
-  const loaded = new Map<string, Environment>();
   const runElsewhere = ({ name }: Environment) => runs.look(stackDirectory(root, name));
   return {
     ...files,
-    /** While a plan tries other content, the content from before. */
-    load(name: string): Environment {
-      const before = isPlanning(root) ? loaded.get(name) : undefined;
-      const environment = before ?? files.load(name);
-      loaded.set(name, environment);
-      return environment;
-    },
     environmentNames: (): readonly string[] => listEnvironments(root),
     /** Throws `not-found` while the environment is not deployed. */
     openCluster: async (environment: Environment): Promise<DeployedCluster> =>
@@ -51,12 +42,12 @@ export function openConsoleProject(root: string, context: WorkspaceContext, opti
       const workspace = await open(environment, signal);
       const [cluster, options] = [await workspace.deployed(), await workspace.engineOptions()];
       const [observation, health] = await Promise.all([
-        observeCluster(workspace, {}, async () => (await backups.of(workspace))?.status),
+        observeCluster(workspace, async () => (await backups.of(workspace))?.status),
         checkHealth({ ...options, wait: false }),
       ]);
       return { ...observation, cluster, health };
     },
-    /** Undefined when the environment says nothing of backups. Never throws: not knowing is a state. */
+    /** Undefined when the environment has no section `backup`. Never throws: not knowing is a state. */
     backups: async (environment: Environment, signal: AbortSignal): Promise<BackupsView | undefined> =>
       (await backups.of(workspaceOf(environment, signal)))?.view,
     /** Backups may have been taken or removed. */

@@ -129,7 +129,7 @@ export interface ClusterView {
   readonly certificates: readonly CertificateRow[];
   /** The control plane and the pools of workers, with the counts that the file asks for. */
   readonly pools: readonly PoolRow[];
-  /** Null when the environment says nothing of backups. */
+  /** Null when the environment has no section `backup`. */
   readonly backups: BackupsView | null;
   /** Null unless the machines are simulated. */
   readonly simulated: readonly SimulatedRow[] | null;

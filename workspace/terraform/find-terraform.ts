@@ -14,7 +14,7 @@ export function findTerraform(
   env: Environment,
   { encryption }: { readonly encryption?: string | undefined } = {},
 ): string | undefined {
-  const found = findAny(env, encryption === undefined ? ["terraform", "tofu"] : ["tofu", "terraform"]);
+  const found = findAny(env, programs(encryption));
   if (found === undefined || encryption === undefined) return found;
   if (!basename(found).includes("tofu"))
     throw new TalosError("failed-precondition", `the state is encrypted by OpenTofu, which ${found} can't read`, {
@@ -25,6 +25,17 @@ export function findTerraform(
       hint: "Set it to the passphrase, of at least 16 characters.",
     });
   return found;
+}
+
+/** What that program is called, also where it is not installed. */
+export function terraformName(env: Environment, { encryption }: { readonly encryption?: string | undefined }): string {
+  const installed = programs(encryption).find((name) => programPath(name, env.PATH) !== undefined);
+  return basename(env.TERRAFORM_BINARY_NAME || (installed ?? "terraform"));
+}
+
+/** In the order in which they are tried. Only OpenTofu opens an encrypted state. */
+function programs(encryption: string | undefined): readonly string[] {
+  return encryption === undefined ? ["terraform", "tofu"] : ["tofu", "terraform"];
 }
 
 function findAny(env: Environment, names: readonly string[]): string | undefined {

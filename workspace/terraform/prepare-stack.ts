@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync, readFileSync } from "node:fs";
-import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, rename, rm, symlink } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import * as z from "zod";
+import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { WorkspaceContext } from "../context.ts";
-import { appFailure, synthesizeEnvironments } from "../synthesize/index.ts";
+import { processFolder, removeAbandoned } from "../../talos/process-folder.ts";
+import type { EnvironmentOnDisk, WorkspaceContext } from "../context.ts";
+import { appFailure, readMark, synthesizeEnvironments, unsavedFilesVariable } from "../synthesize/index.ts";
 import { runProgram } from "./run-program.ts";
+
+/** Where terraform keeps the local states of workspaces, in a stack's folder. */
+const workspaceStates = "terraform.tfstate.d";
 
 /** Where the CDK's own commands put a stack, too: one directory and one state for all of them. */
 export function stackDirectory(root: string, environment: string): string {
@@ -34,31 +39,89 @@ export async function prepareStack(
   environment: string,
   context: Pick<WorkspaceContext, "env" | "signal">,
 ): Promise<string> {
-  const directory = stackDirectory(root, environment);
-  const app = appCommand(root);
-  if (app !== undefined) {
-    await runApp(app, root, environment, context);
-    if (!existsSync(join(directory, "cdk.tf.json")))
-      throw new TalosError("failed-precondition", `\`${app}\` of cdktf.json wrote no stack "${environment}"`, {
-        hint: "Call synthesizeProject in it, or use the CDK's own commands for stacks without an environment file.",
-      });
-    return directory;
+  await writeStack({ root, environment, context, outdir: join(root, "cdktf.out") });
+  return stackDirectory(root, environment);
+}
+
+/** Where Terraform works on an environment, and the variables that it needs there. */
+export interface Stack {
+  readonly directory: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** The environment's stack. With unsaved texts one that is the work's alone: what others read of the project is as before. */
+export async function withStack<T>(place: EnvironmentOnDisk, work: (stack: Stack) => Promise<T>): Promise<T> {
+  const { root, environment, context, unsaved } = place;
+  if (unsaved === undefined || unsaved.size === 0)
+    return work({ directory: await prepareStack(root, environment.name, context), env: {} });
+  await mkdir(join(root, "cdktf.out"), { recursive: true });
+  const outdir = processFolder(join(root, "cdktf.out"), unsavedPrefix(environment.name));
+  try {
+    await writeStack({ root, environment: environment.name, context, outdir, unsaved });
+    // As deep in the project as the stack that it stands for, because stacks have relative paths.
+    const directory = join(outdir, environment.name);
+    await rename(join(outdir, "stacks", environment.name), directory);
+    return await work({ directory, env: await shareTerraformData(place, directory) });
+  } finally {
+    await rm(outdir, { recursive: true, force: true });
   }
-  const { failures } = await synthesizeEnvironments({ root, environments: [environment] });
-  for (const { error } of failures) throw error;
-  return directory;
+}
+
+/** One environment's own: in that of another, the terraform of a killed run may still be at work. No name has a dot. */
+const unsavedPrefix = (environment: string) => `.unsaved-${environment}.`;
+
+/** Removes the stacks of edits that killed runs have left, with their plans. Only when no terraform of theirs is at work. */
+export function removeUnsavedStacks(root: string, environment: string): void {
+  removeAbandoned(join(root, "cdktf.out"), unsavedPrefix(environment));
+}
+
+/** Providers, the backend and the states of workspaces are those of the environment's own stack. */
+async function shareTerraformData(
+  { root, environment: { name }, context }: EnvironmentOnDisk,
+  directory: string,
+): Promise<Stack["env"]> {
+  const own = stackDirectory(root, name);
+  const states = join(own, workspaceStates);
+  if (existsSync(states)) await symlink(states, join(directory, workspaceStates), "junction");
+  const data = resolve(own, context.env.TF_DATA_DIR ?? ".terraform");
+  return existsSync(data) ? { TF_DATA_DIR: data } : {};
+}
+
+interface StackRequest {
+  readonly root: string;
+  readonly environment: string;
+  readonly context: Pick<WorkspaceContext, "env" | "signal">;
+  readonly outdir: string;
+  readonly unsaved?: ReadonlyMap<string, string>;
+}
+
+async function writeStack(request: StackRequest): Promise<void> {
+  const { root, environment, outdir, unsaved = new Map() } = request;
+  const app = appCommand(root);
+  if (app === undefined) {
+    const { failures } = await synthesizeEnvironments({ root, environments: [environment], outdir, unsaved });
+    for (const { error } of failures) throw error;
+    return;
+  }
+  await runApp(app, request);
+  if (!existsSync(join(outdir, "stacks", environment, "cdk.tf.json")))
+    throw new TalosError("failed-precondition", `\`${app}\` of cdktf.json wrote no stack "${environment}"`, {
+      hint: "Call synthesizeProject in it, or use the CDK's own commands for stacks without an environment file.",
+    });
 }
 
 async function runApp(
   app: string,
-  root: string,
-  environment: string,
-  { env, signal }: Pick<WorkspaceContext, "env" | "signal">,
+  { root, environment, outdir, unsaved, context: { env, signal } }: StackRequest,
 ): Promise<void> {
-  const settings = { CDKTF_OUTDIR: join(root, "cdktf.out"), TALOSMITH_ENVIRONMENT: environment };
+  const settings: Record<string, string> = { CDKTF_OUTDIR: outdir, TALOSMITH_ENVIRONMENT: environment };
+  if (unsaved !== undefined) {
+    settings[unsavedFilesVariable] = join(outdir, "unsaved.json");
+    await writeFileAtomically(settings[unsavedFilesVariable], JSON.stringify(Object.fromEntries(unsaved)));
+  }
   const options = { cwd: root, env: { ...env, ...settings }, signal };
   const { code, stdout, stderr } = await runProgram("sh", ["-c", app], options);
-  if (code === 0) return;
+  if (code === 0) return refuseUnread(app, settings[unsavedFilesVariable]);
   const message = `\`${app}\` of cdktf.json failed\n\n${appFailure(`${stdout}${stderr}`, root)}\n`;
   const without = "Without main.ts the built-in app makes the stacks.";
   // Of a package, not of a file of the project.
@@ -70,8 +133,20 @@ async function runApp(
   throw new TalosError("failed-precondition", message, code === 127 || isMissing ? { hint } : {});
 }
 
-/** Takes a stack's synthesized files away; with the last stack, the whole output folder. */
+/** A plan of the files as they were would be shown as that of the edit. */
+function refuseUnread(app: string, unsaved: string | undefined): void {
+  if (unsaved === undefined || existsSync(readMark(unsaved))) return;
+  throw new TalosError("failed-precondition", `\`${app}\` of cdktf.json reads the environment files by itself`, {
+    hint: "Call synthesizeProject in it. Without that, write the change with --write-only first, then deploy.",
+  });
+}
+
+/**
+ * Takes a stack's synthesized files away; with the last stack, the whole output folder. A stack in which terraform keeps the
+ * states of other workspaces stays.
+ */
 export async function removeStack(root: string, environment: string): Promise<void> {
+  if (existsSync(join(stackDirectory(root, environment), workspaceStates))) return;
   await rm(stackDirectory(root, environment), { recursive: true, force: true });
   const stacks = join(root, "cdktf.out", "stacks");
   if (existsSync(stacks) && (await readdir(stacks)).length === 0)

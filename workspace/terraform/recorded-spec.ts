@@ -7,6 +7,7 @@ import { encryptionFileName } from "../../constructs/index.ts";
 import type { ClusterSpec } from "../../engine/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
+import { jsonIn } from "../../talos/plain-text.ts";
 import { withTemporaryFolder } from "../../talos/process-folder.ts";
 import type { EnvironmentOnDisk } from "../context.ts";
 import { openPatchFiles } from "../patch-files.ts";
@@ -49,6 +50,16 @@ export async function recordedSpec(place: EnvironmentOnDisk): Promise<ClusterSpe
     return { ...machine, patches: [...(machine.patches ?? []), ...secret] };
   });
   return { ...spec, machines: await Promise.all(machines) };
+}
+
+const outputsSchema = z.object({
+  outputs: z.object({ backup_bucket: z.object({ value: z.string() }).optional() }),
+});
+
+/** The bucket for backups that was made with the infrastructure; undefined when the state has none. */
+export async function recordedBucket(place: EnvironmentOnDisk): Promise<string | undefined> {
+  const text = await stateText(place);
+  return outputsSchema.safeParse(jsonIn(text ?? "")).data?.outputs.backup_bucket?.value;
 }
 
 /** From the disk where it lies there and can be read; else through terraform or tofu. */

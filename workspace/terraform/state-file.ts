@@ -26,6 +26,18 @@ interface TerraformState {
   readonly resources: number | "encrypted";
 }
 
+const createdCluster = z.object({
+  mode: z.literal("managed"),
+  type: z.literal("talosmith_cluster"),
+  instances: z.array(z.unknown()).min(1),
+});
+
+/** Whether a state has a cluster, not only machines for one. What an encrypted state has is not known: it may. */
+export function mayHaveCluster({ text, resources }: Pick<TerraformState, "text" | "resources">): boolean {
+  if (resources === "encrypted") return true;
+  return plain.parse(JSON.parse(text)).resources.some((resource) => createdCluster.safeParse(resource).success);
+}
+
 /** The local Terraform state of an environment. Kept out of cdktf.out, which the CDK's command line deletes. */
 export function stateFile(root: string, environment: string): string {
   return join(root, "state", `${environment}.tfstate`);

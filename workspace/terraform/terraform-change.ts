@@ -1,22 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
+import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import * as z from "zod";
-import { awaitHealthy, eventFileVariable, systemTiming, type ToldEvent } from "../../engine/index.ts";
+import { awaitHealthy, eventFileVariable, rollVariable, systemTiming, type ToldEvent } from "../../engine/index.ts";
 import { type MachinePlan, machinesOf } from "../../model/index.ts";
-import { isMachine, parsePlan, planWith, type Review, reviewPlan } from "../../review/index.ts";
+import {
+  isMachine,
+  type Plan,
+  parsePlan,
+  planWith,
+  type Review,
+  reviewPlan,
+  stepsOf,
+  stopsMachines,
+} from "../../review/index.ts";
+import type { TalosError } from "../../talos/errors.ts";
+import { counted } from "../amounts.ts";
 import { clientFilePaths } from "../client-files.ts";
 import type { Deployed } from "../deploy.ts";
-import type { Applied, ChangeOptions, Intent, PlannedChange, ProgressListener } from "../planned-change.ts";
+import type { ChangeOptions, Intent, PlannedChange, ProgressListener } from "../planned-change.ts";
 import { refusedConfigs } from "../refused-configs.ts";
 import { refuseMissingImages } from "../start-images.ts";
+import { missingVirsh } from "../virsh.ts";
 import type { Workspace } from "../workspace.ts";
+import { machinesInGoneZones } from "./gone-zones.ts";
+import { type HardwareRollout, hardwareRollout, refuseUnshown, rolloutSentence } from "./hardware-batches.ts";
 import { eventsBeside, withPlanFile } from "./plan-file.ts";
-import { prepareExistingStack, prepareStack, stackDirectory } from "./prepare-stack.ts";
+import { prepareExistingStack, removeUnsavedStacks, type Stack, stackDirectory, withStack } from "./prepare-stack.ts";
+import { rollHardware } from "./roll-hardware.ts";
 import { withFollowedEvents } from "./run-events.ts";
 import { keepingState, readState, removeUnwritten, stateFile } from "./state-file.ts";
 import { orphanHolding } from "./state-lock.ts";
 import { type Planned, Terraform } from "./terraform.ts";
-import { onlyClustersRefused, type Subject, stepSentence, unseenIn } from "./terraform-output.ts";
+import { onlyClustersRefused, type Subject, stepSentence, unseenIn, withoutPlaces } from "./terraform-output.ts";
 
 /** Plans with terraform or tofu; what is applied is the saved plan. */
 export async function withTerraformChange<T>(
@@ -27,29 +43,105 @@ export async function withTerraformChange<T>(
 ): Promise<T> {
   const { intent } = options;
   if (intent === "deploy") await refuseUndeployable(workspace);
-  const terraform = await openStack(workspace, binary, intent);
-  return withPatchPlaces(workspace, () =>
-    withPlanFile(stackOf(workspace), async (file) => {
-      const { changes, warnings } = await planChange(terraform, file, options, workspace);
-      const review = reviewPlan(changes ? parsePlan(await terraform.showPlan(file), "the plan") : planWith([]));
+  return withInitializedStack(workspace, binary, intent, ({ terraform, directory }) =>
+    withPlanFile(directory, async (file) => {
+      const first = await planToShow(terraform, file, options, workspace);
+      const { changes, warnings, review, rollout, obstacle } = first;
       const names = machinesOf(workspace.environment).map(({ name }) => name);
       const unseen = unseenIn(warnings, names);
       return work({
         review,
         isEmpty: !changes,
         unseen,
-        warnings: warnings === "" ? [] : [warnings.trimEnd()],
+        rolled: rollout && rolloutSentence(rollout),
+        warnings: [
+          ...(warnings === "" ? [] : [withoutPlaces(warnings)]),
+          ...(obstacle ? [`Warning: ${obstacle.text}`] : []),
+        ],
         apply: async (events) => {
-          if (!changes) return unchanged(workspace, intent, unseen, events);
+          if (obstacle !== undefined) throw obstacle;
+          if (!changes)
+            return { changed: false, unseen: (await awaitHealth(workspace, intent, events)) ? undefined : unseen };
           const shown = review.resources.filter(isStep);
-          events(plannedResources(shown, workspace.context.clock.now()));
+          events({ ...plannedResources(shown, workspace.context.clock.now()), coming: comingSteps(review) });
           const subjects = new Map(shown.map((resource) => [resource.address, subjectOf(resource)]));
-          const healthy = await applyPlan(terraform, file, intent, { workspace, subjects, events });
-          return { changed: true, unseen: healthy ? undefined : unseen };
+          const place = { workspace, subjects, events };
+          const healthy =
+            rollout === undefined
+              ? await applyPlan(terraform, file, intent, place)
+              : await applyRolled(terraform, directory, { ...first, rollout }, place);
+          // The environment's own stack follows the files that were saved.
+          if (directory !== stackOf(workspace))
+            await withInitializedStack(workspace.lasting, binary, intent, async () => {});
+          const isSeen = healthy || (await awaitHealth(workspace, intent, events));
+          return { changed: true, unseen: isSeen ? undefined : unseen };
         },
       });
     }),
   );
+}
+
+interface ShownPlan extends Planned {
+  readonly review: Review;
+  /** What is changed machine by machine, where anything is. */
+  readonly rollout: HardwareRollout | undefined;
+  /** Why the plan cannot be applied here. */
+  readonly obstacle: TalosError | undefined;
+}
+
+/** A plan in which more machines may be stopped than Terraform may stop at once, where talosmith stops them in turn. */
+async function planToShow(
+  terraform: Terraform,
+  file: string,
+  options: ChangeOptions,
+  workspace: Workspace,
+): Promise<ShownPlan> {
+  const rolls = options.intent === "deploy";
+  const planned = await planChange(terraform, file, options, workspace, rolls);
+  const plan = await readPlan(terraform, file, planned);
+  const { environment } = workspace;
+  const workers = machinesOf(environment).filter(({ role }) => role === "worker").length;
+  const vip = environment.kind === "libvirt" ? environment.infrastructure.network.vip : undefined;
+  const rollout = rolls ? hardwareRollout(plan, workspace.policy, workers, vip) : undefined;
+  // Machines without a key in their address: the provider decides whether Terraform may stop them.
+  if (rolls && rollout === undefined && stopsMachines(plan))
+    await planChange(terraform, file, options, workspace, false);
+  return { ...planned, review: reviewPlan(plan), rollout, obstacle: missingVirsh(plan, workspace.context.env) };
+}
+
+async function readPlan(terraform: Terraform, file: string, { changes }: Planned): Promise<Plan> {
+  return changes ? parsePlan(await terraform.showPlan(file), "the plan") : planWith([]);
+}
+
+/**
+ * Machines first, batch by batch; then all the rest, by a plan that must not hold more than was shown. True when the engine has
+ * seen the whole cluster healthy meanwhile.
+ */
+async function applyRolled(
+  terraform: Terraform,
+  directory: string,
+  { review, rollout }: ShownPlan & { readonly rollout: HardwareRollout },
+  place: ApplyPlace,
+): Promise<boolean> {
+  const { workspace, events } = place;
+  const intent = "deploy";
+  // What a batch leaves out comes with the next one.
+  const quiet: ProgressListener = (event) => {
+    if (event.type !== "warning" || !event.message.startsWith("Applied changes may be incomplete")) events(event);
+  };
+  const applyShown = (targets: readonly string[], before?: () => Promise<void>): Promise<boolean | undefined> =>
+    withPlanFile(directory, async (file) => {
+      const planned = await planChange(terraform, file, { intent }, workspace, false, targets);
+      if (!planned.changes) return undefined;
+      refuseUnshown(review, reviewPlan(await readPlan(terraform, file, planned)), targets);
+      await before?.();
+      return applyPlan(terraform, file, intent, targets.length === 0 ? place : { ...place, events: quiet });
+    });
+  const change = async (targets: readonly string[], before: () => Promise<void>) => {
+    await applyShown(targets, before);
+  };
+  await rollHardware(rollout, { workspace, events, change, state: () => terraform.pullState() });
+  return (await applyShown([])) ?? false;
 }
 
 /** Before terraform is started: what its apply could report for one machine after the other at best. */
@@ -63,16 +155,21 @@ async function refuseUndeployable(workspace: Workspace): Promise<void> {
   await requireLoopback(workspace);
 }
 
-/** Terraform compares nothing of health, and the health of the cluster that workers join is its own deploy's matter. */
-async function unchanged(
-  workspace: Workspace,
-  intent: Intent,
-  unseen: Deployed["unseen"],
-  events: ProgressListener,
-): Promise<Applied> {
-  if (intent === "deploy" && unseen === undefined && workspace.environment.joins === undefined)
-    await awaitHealthy({ ...(await workspace.engineOptions()), events });
-  return { changed: false, unseen };
+/**
+ * Waits for a healthy cluster where the engine has not: Terraform compares nothing of health, and machines that did not
+ * answer its plan have to. False where nothing was waited for: the health of the cluster that workers join is its own
+ * deploy's matter.
+ */
+async function awaitHealth(workspace: Workspace, intent: Intent, events: ProgressListener): Promise<boolean> {
+  if (intent === "destroy" || workspace.environment.joins !== undefined) return false;
+  await awaitHealthy({ ...(await workspace.engineOptions()), events });
+  return true;
+}
+
+/** The steps that the engine plans once it gets to them; null where the plan does not know them. */
+function comingSteps({ clusters }: Review): number | null {
+  const counts = clusters.map((cluster) => (cluster.after === undefined ? null : (stepsOf(cluster)?.length ?? null)));
+  return counts.reduce((sum, count) => (sum === null || count === null ? null : sum + count), 0);
 }
 
 /** All that an apply is going to do to resources, as steps. */
@@ -83,16 +180,19 @@ function plannedResources(resources: Review["resources"], at: Date): ToldEvent {
     destructive: resource.action === "delete" || resource.action === "replace",
     machine: subjectOf(resource).machine,
   }));
-  return { at, type: "planned", message: `${steps.length} resources to change`, steps };
+  return { at, type: "planned", message: `${counted(steps.length, "resource")} to change`, steps };
 }
 
 function subjectOf(resource: Review["resources"][number]): Subject {
   if (isMachine(resource)) return { name: `machine ${resource.name}`, machine: resource.name };
-  return { name: resource.type === "talosmith_client_files" ? "client files" : resource.address };
+  if (resource.type === "talosmith_client_files") return { name: "client files" };
+  // A main.ts may have others, each by its address.
+  return { name: resource.address === "talosmith_etcd_snapshot.backup" ? "backup" : resource.address };
 }
 
-/** Of members and clusters the engine reports the steps. */
-const isStep = ({ type }: { readonly type: string }) => type !== "talosmith_cluster" && type !== "talosmith_member";
+/** Of members and clusters the engine reports the steps; what is only forgotten takes none. */
+const isStep = ({ type, action }: Review["resources"][number]) =>
+  type !== "talosmith_cluster" && type !== "talosmith_member" && action !== "forget";
 
 /** Where Terraform fails because machines would refuse their configs, the lines of the files are named. */
 async function withPatchPlaces<T>(workspace: Workspace, run: () => Promise<T>): Promise<T> {
@@ -148,29 +248,42 @@ function addressesByName(machines: readonly MachinePlan[], addresses: readonly s
   return new Map(names.map((name, index) => [name, addresses[index] ?? ""]));
 }
 
-async function openStack(workspace: Workspace, binary: string, intent: Intent): Promise<Terraform> {
+interface InitializedStack {
+  readonly terraform: Terraform;
+  readonly directory: string;
+}
+
+async function withInitializedStack<T>(
+  workspace: Workspace,
+  binary: string,
+  intent: Intent,
+  work: (stack: InitializedStack) => Promise<T>,
+): Promise<T> {
   const { root, name, context } = workspace;
   const state = stateFile(root, name);
-  await awaitOrphan(state, workspace, binary);
+  if (await isFreeOfOrphans(state, workspace, binary)) removeUnsavedStacks(root, name);
   await removeUnwritten(state);
   await readState(state);
-  const prepare = intent === "destroy" ? prepareExistingStack : prepareStack;
-  await prepare(root, name, context);
-  const terraform = terraformOf(workspace, binary);
-  await terraform.init();
-  return terraform;
+  const run = async (stack: Stack) => {
+    const terraform = terraformOf(workspace, binary, stack);
+    await terraform.init();
+    return withPatchPlaces(workspace, () => work({ terraform, directory: stack.directory }));
+  };
+  if (intent === "deploy") return withStack(workspace, run);
+  return run({ directory: await prepareExistingStack(root, name, context), env: {} });
 }
 
 const longestOrphan = 300_000;
 
-/** terraform outlives a talosmith that was killed, for as long as it takes to notice; then the rerun goes on. */
-async function awaitOrphan(state: string, { context }: Workspace, binary: string): Promise<void> {
+/** terraform outlives a talosmith that was killed, for as long as it takes to notice; then the rerun goes on. False when it still runs. */
+async function isFreeOfOrphans(state: string, { context }: Workspace, binary: string): Promise<boolean> {
   const { stderr, signal } = context;
   const started = performance.now();
   let said = false;
   for (;;) {
     const pid = await orphanHolding(state);
-    if (pid === undefined || performance.now() - started > longestOrphan) return;
+    if (pid === undefined) return true;
+    if (performance.now() - started > longestOrphan) return false;
     if (!said) stderr.write(`Waiting for ${basename(binary)} (process ${pid}), which a killed run has left behind.\n`);
     said = true;
     await systemTiming.sleep(500, signal);
@@ -181,9 +294,13 @@ function stackOf({ root, name }: Workspace): string {
   return stackDirectory(root, name);
 }
 
-function terraformOf(workspace: Workspace, binary: string): Terraform {
-  const { env, signal } = workspace.context;
-  return new Terraform({ binary, directory: stackOf(workspace), env, signal });
+function terraformOf(
+  workspace: Workspace,
+  binary: string,
+  { directory, env }: Stack = { directory: stackOf(workspace), env: {} },
+): Terraform {
+  const { context } = workspace;
+  return new Terraform({ binary, directory, env: { ...context.env, ...env }, signal: context.signal });
 }
 
 /**
@@ -194,11 +311,21 @@ async function planChange(
   terraform: Terraform,
   file: string,
   { intent, raw, color = false }: ChangeOptions,
-  { context }: Workspace,
+  { environment, context }: Workspace,
+  rolls: boolean,
+  targets: readonly string[] = [],
 ): Promise<Planned> {
-  const args = [...(intent === "destroy" ? ["-destroy"] : []), ...(color ? [] : ["-no-color"])];
+  const state = intent === "deploy" && environment.kind === "aws" ? await terraform.pullState() : "";
+  const replaced = machinesInGoneZones(environment, state);
+  const args = [
+    ...(intent === "destroy" ? ["-destroy"] : []),
+    ...replaced.filter((one) => targets.length === 0 || targets.includes(one)).map((one) => `-replace=${one}`),
+    ...(color ? [] : ["-no-color"]),
+    ...targets.map((target) => `-target=${target}`),
+  ];
+  const env: Record<string, string> = rolls ? { [rollVariable]: "true" } : {};
   try {
-    return await terraform.plan(file, args, raw);
+    return await terraform.plan(file, args, raw, env);
   } catch (error) {
     if (intent !== "destroy" || context.signal.aborted) throw error;
     if (!onlyClustersRefused(await terraform.planReport(args))) throw error;
@@ -227,6 +354,8 @@ async function applyPlan(
   { workspace, subjects, events }: ApplyPlace,
 ): Promise<boolean> {
   const { signal, stderr } = workspace.context;
+  // In the environment's own stack, where other processes look for it.
+  await mkdir(stackOf(workspace), { recursive: true });
   const file = join(stackOf(workspace), eventsBeside(plan, intent));
   let heard = false;
   let healthy = false;

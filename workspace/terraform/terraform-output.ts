@@ -110,7 +110,7 @@ function isJsonObject(line: string): boolean {
 /** The warnings of a plan stand below its verdict; above it are those about terraform's own settings. */
 const verdict = /^(?:No changes\.|Plan: |Changes to Outputs:)/m;
 const title = /^(?:╷\n│ )?Warning: /m;
-const notLookedAt = /^(?:│ )?Warning: .* could not be (?:looked at|asked|compared)/m;
+const notChecked = /^(?:│ )?Warning: .* could not be (?:checked|asked|compared)/m;
 
 /** What `terraform plan` warns of, in its own words without colours; empty when it warns of nothing. */
 export function warningsIn(text: string): string {
@@ -120,9 +120,21 @@ export function warningsIn(text: string): string {
   return start < 0 ? "" : `${said.slice(start).trimEnd()}\n`;
 }
 
+/** Warnings without frames, and without their places in the generated stack. */
+export function withoutPlaces(warnings: string): string {
+  const plain = warnings.replaceAll(/^[╷╵]\n?/gm, "").replaceAll(/^│ ?/gm, "");
+  const place = /^ {2}with [^\n]+,\n {2}on cdk\.tf\.json line [^\n]+:\n(?: *\d+: [^\n]*\n)*\n/gm;
+  const similar = /^\(and (?:one|\d+) more similar warnings? elsewhere\)\n?/gm;
+  return plain
+    .replaceAll(place, "")
+    .replaceAll(similar, "")
+    .replaceAll(/\n{3,}/g, "\n\n")
+    .trim();
+}
+
 /** Those of the machines that our provider could not look at; undefined when it has seen all there is. */
 export function unseenIn(warnings: string, machines: readonly string[]): readonly string[] | undefined {
-  if (!notLookedAt.test(warnings)) return undefined;
+  if (!notChecked.test(warnings)) return undefined;
   const lines = warnings.split("\n").map((line) => line.replace(/^│ /, ""));
   return machines.filter((name) => lines.some((line) => line.startsWith(`${name}: `)));
 }

@@ -66,9 +66,14 @@ export class Terraform {
   }
 
   /** Saves the plan to `file`. Terraform's own text goes to `show`, where given. */
-  async plan(file: string, args: readonly string[], show?: (text: string) => void): Promise<Planned> {
+  async plan(
+    file: string,
+    args: readonly string[],
+    show?: (text: string) => void,
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<Planned> {
     const command = ["plan", "-input=false", "-detailed-exitcode", `-out=${file}`, ...args];
-    const finished = await this.#run(command, show === undefined ? {} : { show });
+    const finished = await this.#run(command, show === undefined ? {} : { show }, env);
     if (finished.code !== 0 && finished.code !== 2) throw this.#failed(command, finished, show !== undefined);
     return { changes: finished.code === 2, warnings: warningsIn(finished.stdout) };
   }

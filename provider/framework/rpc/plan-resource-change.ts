@@ -43,6 +43,7 @@ export async function planResourceChange<C>(server: Server<C>, change: PlanChang
       config: config as ConfigOf<Attributes>,
       planned: planned as ConfigOf<Attributes>,
       changed,
+      remembered,
     });
     return { planned: overlay(schema, planned, config, own?.values), replace: own?.replace ?? [] };
   });

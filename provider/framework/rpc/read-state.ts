@@ -13,23 +13,27 @@ interface ReadResult {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The newest state. A read that fails keeps the old one. */
+/** The newest state, and what is kept beside it. A read that fails keeps the old ones. */
 export async function readResource<C>(
   server: Server<C>,
   typeName: string,
   state: Value,
   remembered = "",
-): Promise<ReadResult> {
+): Promise<ReadResult & { readonly remembered: string }> {
   const resource = server.resource(typeName);
-  if (!isObject(state)) return { state: null, diagnostics: [] };
+  if (!isObject(state)) return { state: null, remembered, diagnostics: [] };
   const milliseconds = timeoutOf("read", resource.timeouts ?? {}, state.timeouts ?? null);
+  let kept = remembered;
+  const remember = (text: string) => {
+    kept = text;
+  };
   const { result, diagnostics } = await server.run({ name: "read", milliseconds }, (operation) =>
-    resource.read({ ...operation, state: state as StateOf<Attributes>, remembered }),
+    resource.read({ ...operation, state: state as StateOf<Attributes>, remembered, remember }),
   );
   const { attributes } = schemaOf(resource);
   const newest =
     result === undefined ? state : result && withEmptyBlocks(attributes, { ...state, ...(result as ObjectValue) });
-  return { state: newest, diagnostics: diagnostics.list };
+  return { state: newest, remembered: result === undefined ? remembered : kept, diagnostics: diagnostics.list };
 }
 
 export async function readDataSource<C>(server: Server<C>, typeName: string, config: Value): Promise<ReadResult> {

@@ -26,6 +26,7 @@ import { importCluster } from "./import.ts";
 import { numbered, planOfUpdate, stepsOfCreate } from "./planned-steps.ts";
 import { bringAbout, giveUp, takeDown } from "./rollout.ts";
 import { checkChange, checkWishes } from "./rules.ts";
+import { runningOf } from "./running.ts";
 import {
   type ClusterInput,
   clusterSpec,
@@ -256,7 +257,9 @@ async function planCreate({ planned: wishes, config, client, diagnostics }: Plan
   const decided = config.config_contract === null ? { config_contract: contract } : {};
   const common = { ...decided, id: name ?? unknown, drift: [], changes: {}, patch_file_hashes: unknown };
   if (known === undefined) return { ...common, steps: unknown, ca_fingerprint: unknown };
-  const steps = numbered(await stepsOfCreate(known.input));
+  // An earlier apply has left machines with configs: the steps follow from which.
+  const isResumed = planned.join === null && (await isBeingCreated(client, known.input.name));
+  const steps = isResumed ? unknown : numbered(await stepsOfCreate(known.input));
   // Also finds files that are missing now rather than in the middle of the apply.
   const input = await withPatchFiles(known.input, client);
   if (secrets === undefined) {
@@ -275,7 +278,7 @@ async function planUpdate(request: PlanRequest<Schema, Client>, prior: ClusterSt
   const planned = { ...request.planned, config_contract: contract };
   const isDecided = config.config_contract === null;
   const secrets = await client.secrets.of(prior.ca_fingerprint);
-  await checkChange(prior, planned, diagnostics);
+  await checkChange(prior, planned, diagnostics, client.environment);
   const drift = prior.drift ?? [];
   const { caFingerprint } = await import("../../../talos/secrets/index.ts");
   const decided = isDecided ? { config_contract: contract } : {};
@@ -306,15 +309,26 @@ async function planUpdate(request: PlanRequest<Schema, Client>, prior: ClusterSt
   }
   const files = isUnknown(hashes) ? [] : changedPatchFiles(prior.patch_file_hashes, hashes);
   const settled = { ...kept, ...decided, patch_file_hashes: hashes };
-  if (diagnostics.hasError || (!changed && drift.length === 0 && files.length === 0)) return unchanged;
+  const running = runningOf(request.remembered);
+  const isUnchanged = !changed && drift.length === 0 && files.length === 0;
+  if (diagnostics.hasError || (isUnchanged && Object.keys(running).length === 0)) return unchanged;
   // A machine that is made anew may come back at its old address or at another: the steps follow from which.
   const remade = replacedMachines(prior, planned).length > 0;
   if (known === undefined || remade || !known.endpointKnown) {
+    if (isUnchanged) return unchanged;
     // Before a machine is destroyed that would not come back.
     if (known !== undefined) await refuseConfigs(await withPatchFiles(known.input, client), secrets, diagnostics);
     return { ...settled, steps: unknown, changes: unknown };
   }
-  const { refused, steps, changes, notes } = await planOfUpdate(prior, known.input, secrets, client);
+  const update = { prior, next: known.input, drift, running };
+  const { refused, conflicts, steps, changes, notes } = await planOfUpdate(update, secrets, client);
+  if (conflicts.length > 0)
+    diagnostics.warning({
+      summary: "Machines run versions that no apply changes",
+      detail: conflicts.map(({ message, hint = "" }) => `${message}. ${hint}`).join("\n"),
+    });
+  // A newer version that runs is no difference that an apply would mend.
+  if (isUnchanged) return unchanged;
   refuseFindings("Can't be changed", refused, diagnostics);
   for (const detail of notes)
     diagnostics.warning({ summary: "The new Talos release changes a default", detail, path: path("talos_version") });
@@ -323,7 +337,7 @@ async function planUpdate(request: PlanRequest<Schema, Client>, prior: ClusterSt
   for (const [machine, lines] of Object.entries(news)) all[machine] = [...(all[machine] ?? []), ...lines];
   // What a changed file was before is stored nowhere. A refresh compares with the machines and knows; else nobody does.
   if (files.length > 0 && drift.length === 0) return { ...settled, steps: unknown, changes: all };
-  return { ...settled, changes: all, steps: numbered([...drift, ...steps.filter((step) => !drift.includes(step))]) };
+  return { ...settled, changes: all, steps: numbered(steps) };
 }
 
 /** All that was planned comes back as it was planned; what was not known is known now. */

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ObservedCluster, Ownership, Renderable, StepKind } from "../../../engine/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
-import { DiagnosticError, type StateRequest } from "../../framework/index.ts";
+import { DiagnosticError, type ReadRequest } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
 import { heldClaim, warnIfOlder } from "../ownership.ts";
 import { reasonOf } from "../translate-error.ts";
 import type { ClusterState, clusterAttributes } from "./attributes.ts";
 import { placeInWords } from "./planned-steps.ts";
+import { machinesApart, withRunning } from "./running.ts";
 import { policyOf } from "./spec.ts";
 
 /** Waiting for a machine that is on its way is not a change of anything; health is the data source's to tell. */
@@ -24,13 +25,11 @@ const notDrift: ReadonlySet<StepKind> = new Set<StepKind>([
  * a plan says it.
  */
 export async function findDrift(
-  { state, remembered, client, signal, diagnostics }: StateRequest<typeof clusterAttributes, Client>,
+  { state, remembered, remember, client, signal, diagnostics }: ReadRequest<typeof clusterAttributes, Client>,
   prepare: (secrets: SecretsBundle) => Promise<Renderable>,
 ): Promise<ClusterState> {
   const secrets = await client.secrets.of(state.ca_fingerprint);
-  const { observe, plan, refuseLost, talosMachines, unreadyParts, versionConflicts } = await import(
-    "../../../engine/index.ts"
-  );
+  const { observe, plan, refuseLost, talosMachines, unreadyParts } = await import("../../../engine/index.ts");
   const { diffConfigs } = await import("../../../talos/config/index.ts");
   let rendering: Renderable;
   try {
@@ -57,7 +56,7 @@ export async function findDrift(
     // A config that can't be made is no fault of the machines, and told as what it is.
     rendering.whole();
     diagnostics.warning({
-      summary: "The machines could not be looked at",
+      summary: "The machines could not be checked",
       detail: `What is known of them is kept as it was. ${reasonOf(error)}`,
     });
     return state;
@@ -71,43 +70,30 @@ export async function findDrift(
   );
   if (silent.length > 0) {
     diagnostics.warning({
-      summary: "Some machines could not be looked at",
+      summary: "Some machines could not be checked",
       detail: `What is known of them is kept as it was.\n${silent.join("\n")}`,
     });
     if (silent.length === observed.machines.size) return state;
   }
   const desired = rendering.whole();
-  for (const { summary, detail } of warningsOf(
-    unreadyParts(desired, observed, policyOf(state)).map(({ message }) => message),
-    versionConflicts(desired, observed).map(({ message, hint = "" }) => `${message}. ${hint}`),
-  ))
-    diagnostics.warning({ summary, detail });
+  const unready = unreadyParts(desired, observed, policyOf(state)).map(({ message }) => message);
+  // What a plan does not show: nothing of it is a difference that an apply would mend.
+  if (unready.length > 0) diagnostics.warning({ summary: "The cluster is not healthy", detail: unready.join("\n") });
   const steps = plan(desired, observed, policyOf(state)).filter((step) => !notDrift.has(step.kind));
   const { caFingerprint } = await import("../../../talos/secrets/index.ts");
   const drift = steps.map(({ kind, machine, sentence }) => {
     const found = observed.machines.get(machine)?.state;
     const wanted = desired.machines.find(({ name }) => name === machine)?.config;
     const config = found?.kind === "configured" ? found.config : undefined;
-    if (kind !== "apply-config" || config === undefined || wanted === undefined) return sentence;
+    if (kind !== "apply-config" || config === undefined || wanted === undefined) return { machine, sentence };
     const differences = diffConfigs(config, wanted);
     // What only moved is told where there is nothing else.
     const changed = differences.filter(({ kind }) => kind !== "moved");
     const told = changed.length > 0 ? changed : differences;
-    return `${sentence}: ${shortList(told.map(placeInWords))}`;
+    return { machine, sentence: `${sentence}: ${shortList(told.map(placeInWords))}` };
   });
-  return { ...state, drift, ca_fingerprint: caFingerprint(secrets) };
-}
-
-/** What a plan does not show: nothing of it is a difference that an apply would mend. */
-function warningsOf(
-  unready: readonly string[],
-  conflicts: readonly string[],
-): readonly { readonly summary: string; readonly detail: string }[] {
-  const found = [
-    { summary: "The cluster is not healthy", lines: unready },
-    { summary: "Machines run versions that no apply changes", lines: conflicts },
-  ];
-  return found.flatMap(({ summary, lines }) => (lines.length === 0 ? [] : [{ summary, detail: lines.join("\n") }]));
+  remember(withRunning(remembered, await machinesApart(desired, observed, drift)));
+  return { ...state, drift: drift.map(({ sentence }) => sentence), ca_fingerprint: caFingerprint(secrets) };
 }
 
 function shortList(items: readonly string[]): string {

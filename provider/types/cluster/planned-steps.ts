@@ -11,6 +11,7 @@ import { given, isGiven } from "../../../talos/given.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import type { Client } from "../client.ts";
 import { withPatchFiles } from "../patch-files.ts";
+import { type RunningMachines, withRunningMachines } from "./running.ts";
 import {
   type ClusterInput,
   clusterSpec,
@@ -33,30 +34,45 @@ export async function stepsOfCreate(input: ClusterInput): Promise<readonly strin
 export interface PlannedUpdate {
   /** Changes that the engine refuses, such as a patch of a setting that is fixed. */
   readonly refused: readonly Finding[];
+  /** Machines that run what no upgrade leads away from: no step changes that. */
+  readonly conflicts: readonly Finding[];
   readonly steps: readonly string[];
   readonly changes: Readonly<Record<string, readonly string[]>>;
   /** What an upgrade of Talos changes although configs stay, in sentences. */
   readonly notes: readonly string[];
 }
 
-/** The steps from one wish to the next, if the cluster is as the first one left it, and what they change. */
+interface Update {
+  readonly prior: ClusterInput;
+  readonly next: ClusterInput;
+  readonly drift: readonly string[];
+  readonly running: RunningMachines;
+}
+
+/**
+ * The steps from one desired state to the next, and what they change, if the cluster is as the first one left it, but for
+ * what the last refresh has found.
+ */
 export async function planOfUpdate(
-  prior: ClusterInput,
-  next: ClusterInput,
+  { prior, next, drift, running }: Update,
   secrets: SecretsBundle,
   client: Client,
 ): Promise<PlannedUpdate> {
-  const { configFindings, imageFindings, immutableFindings, plan, schematicOf } = await import(
+  const { configFindings, imageFindings, immutableFindings, plan, schematicOf, versionConflicts } = await import(
     "../../../engine/index.ts"
   );
   const leaving = leavingMachines(prior, next);
   const [whole, wholeNext] = await Promise.all([withPresentFiles(prior, next, client), withPatchFiles(next, client)]);
   const before = await renderCluster(whole, secrets);
   const after = await renderCluster(withoutOldMeta(prior, wholeNext), secrets, { leaving });
-  const observed = assume(after, before, schematicOf);
+  const assumed = assume(after, before, schematicOf);
+  const { observed, explained } = await withRunningMachines(assumed, { before, after }, running);
+  const steps = plan(after, observed, policyOf(next)).map(({ sentence }) => sentence);
+  const first = drift.filter((sentence) => !explained.has(sentence));
   return {
     refused: [immutableFindings, configFindings, imageFindings].flatMap((find) => find(after, observed)),
-    steps: plan(after, observed, policyOf(next)).map(({ sentence }) => sentence),
+    conflicts: versionConflicts(after, observed),
+    steps: [...first, ...steps.filter((step) => !first.includes(step))],
     // Shown to people, so without what patch files hold.
     notes: await upgradeNotes(before, after),
     changes: await configChanges(await renderCluster(prior, secrets), await renderCluster(next, secrets, { leaving })),

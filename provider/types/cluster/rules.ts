@@ -14,6 +14,7 @@ import { checkSettings } from "../setting-rules.ts";
 import { checkInto } from "../translate-error.ts";
 import { liftProtection, unknownValue } from "../value-rules.ts";
 import type { ClusterState, ClusterWishes } from "./attributes.ts";
+import { checkOutages } from "./outages.ts";
 import { contractIn } from "./spec.ts";
 
 /** Faults of a configuration by itself. Values that are not known yet are checked when they are. */
@@ -122,8 +123,16 @@ function checkRoles(
     });
 }
 
-/** What may not change in a cluster that is there: said at plan, before anything is touched. */
-export async function checkChange(prior: ClusterState, next: ClusterWishes, diagnostics: Diagnostics): Promise<void> {
+/**
+ * What may not change in a cluster that is there: said at plan, before anything is touched. `environment`: of the
+ * process, which tells whether Terraform stops the machines itself.
+ */
+export async function checkChange(
+  prior: ClusterState,
+  next: ClusterWishes,
+  diagnostics: Diagnostics,
+  environment: NodeJS.ProcessEnv = {},
+): Promise<void> {
   const { KubernetesVersion, TalosVersion } = await import("../../../talos/version/index.ts");
   const check = checkInto(diagnostics);
   const fixed = (where: AttributePath, before: Value, after: Value) => {
@@ -146,7 +155,8 @@ export async function checkChange(prior: ClusterState, next: ClusterWishes, diag
       if (before !== undefined && !isUnknown(machine))
         fixed(path("machines").key(name).attribute("role"), before.role, machine.role);
     }
-    checkReplacements(prior, next.machines, diagnostics);
+    await checkOutages(prior, { ...next, machines: next.machines }, diagnostics, environment);
+    checkDisks(prior, next.machines, diagnostics);
     checkProtection(prior, next, Object.keys(next.machines), diagnostics);
   }
   await checkContract(prior, next, diagnostics);
@@ -172,51 +182,27 @@ export async function checkChange(prior: ClusterState, next: ClusterWishes, diag
     });
 }
 
-/** Terraform destroys what it replaces first; etcd must not lose more than one member that way, nor its last one. */
-function checkReplacements(
+/** Neither libvirt nor EC2 makes a disk smaller, and both say so only when the machine is stopped. */
+function checkDisks(
   prior: ClusterState,
   machines: Exclude<ClusterWishes["machines"], null>,
   diagnostics: Diagnostics,
 ): void {
-  const planes = Object.entries(machines).flatMap(([name, machine]) => {
+  for (const [name, machine] of Object.entries(machines)) {
     const before = prior.machines[name];
-    return before?.role !== "controlplane" || isUnknown(machine) ? [] : [{ name, before, machine }];
-  });
-  const named = (list: typeof planes) => list.map(({ name }) => name).join(", ");
-  const leaving = planes.filter(
-    ({ before, machine }) => before.member_id !== null && machine.member_id !== before.member_id,
-  );
-  // One that has its new id already was replaced before, with -target or by an apply that did not end: it is to join.
-  const isThere = ({ machine }: (typeof planes)[number]) => typeof machine.member_id === "string";
-  const replaced = planes.filter(
-    (plane) => (leaving.includes(plane) && !isThere(plane)) || isUnknown(plane.machine.address),
-  );
-  const all = Object.values(prior.machines).filter(({ role }) => role === "controlplane").length;
-  const stopped = planes.filter(({ before, machine }) => before.hardware_id !== null && isUnknown(machine.hardware_id));
-  const oneByOne =
-    "One at a time, with -target for every resource of one machine, and the next when it is back. " +
-    `With a block for each pool: terraform apply $(terraform state list | grep -F '["cp-1"]' | sed 's/.*/-target=&/')`;
-  const moved =
-    "If nothing of them was changed, their addresses were: a state of talosmith 0.1.0 needs moved blocks, see States of 0.1.0 in docs/upgrading-talosmith.md.";
-  const finding =
-    replaced.length > 1
-      ? {
-          summary: "Several control planes at once",
-          detail: `The plan replaces ${named(replaced)}. Each of them holds a part of etcd, and they would be destroyed before the first new one is there. Put back what was changed. One machine is replaced by terraform apply -replace='<its address>' and without -target, so that the new one joins in the same apply. ${moved}`,
-        }
-      : leaving.length === 1 && all === 1
-        ? {
-            summary: "The only control plane",
-            detail: `The plan replaces ${named(leaving)}, which holds all data of the cluster. Add control planes first, or take a snapshot of etcd, destroy the cluster and restore it. ${moved}`,
-          }
-        : stopped.length > 1
-          ? {
-              summary: "Several control planes at once",
-              detail: `The plan stops ${named(stopped)} to change them, and the cluster has no control plane meanwhile. ${oneByOne}`,
-            }
-          : undefined;
-  if (finding !== undefined) diagnostics.error({ ...finding, path: path("machines") });
+    if (before === undefined || before.disk_size === null || isUnknown(machine)) continue;
+    const isKept = before.member_id === machine.member_id;
+    const { disk_size: size } = machine;
+    if (!isKept || typeof size !== "number" || size >= before.disk_size) continue;
+    diagnostics.error({
+      summary: "Disks only grow",
+      detail: `The disk of ${name} has ${inGibibytes(before.disk_size)}; found ${inGibibytes(size)}. Set disk to ${inGibibytes(before.disk_size)} or more. For smaller disks, add a pool with them and remove this one.`,
+      path: path("machines").key(name).attribute("disk_size"),
+    });
+  }
 }
+
+const inGibibytes = (bytes: number) => `${Number((bytes / 2 ** 30).toFixed(2))}GiB`;
 
 function checkProtection(
   prior: ClusterState,

@@ -197,7 +197,7 @@ export function withStandIns(wishes: ClusterWishes): { input: ClusterInput; endp
   const settled: Record<string, unknown> = {};
   for (const [name, machine] of Object.entries(machines)) {
     if (isUnknown(machine)) return undefined;
-    const { address, fingerprint, member_id: _m, hardware_id: _w, ...rest } = machine;
+    const { address, fingerprint, provider_id: id, member_id: _m, hardware_id: _w, ...rest } = machine;
     if (!isWhollyKnown(rest as Value)) return undefined;
     settled[name] = {
       ...rest,
@@ -205,6 +205,7 @@ export function withStandIns(wishes: ClusterWishes): { input: ClusterInput; endp
       hardware_id: null,
       address: isUnknown(address) ? `${name}.invalid` : address,
       fingerprint: isUnknown(fingerprint) ? null : fingerprint,
+      provider_id: isUnknown(id) ? null : id,
     };
   }
   const standIn = isUnknown(endpoint) ? "https://endpoint.invalid:6443" : endpoint;
@@ -255,10 +256,7 @@ export function argumentsAsRecorded(given: { readonly machines: object }): Promi
 
 /** The `rollout` block as the engine takes it. */
 export function policyOf({ rollout }: Pick<ClusterInput, "rollout">): Policy {
-  return {
-    ...withDefaults(rolloutSettings, rollout === null ? {} : givenIn(rolloutSettings, rollout)),
-    kubernetes: true,
-  };
+  return withDefaults(rolloutSettings, rollout === null ? {} : givenIn(rolloutSettings, rollout));
 }
 
 /** Stands for the control planes of another stack where nobody may be asked: while planning. */

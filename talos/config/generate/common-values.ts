@@ -2,6 +2,7 @@
 import { filled } from "../../given.ts";
 import { type KeyPair, toBase64 } from "../../pki/index.ts";
 import { compareKeys, type YamlValue } from "../../yaml/index.ts";
+import type { MachineConfigInput, ResolvedCluster } from "../cluster-config.ts";
 
 /** A document or section, in the order in which it is written. */
 export type Section = { readonly [key: string]: YamlValue | undefined };
@@ -26,6 +27,16 @@ export function sortedMap<Value extends YamlValue>(
   const entries = Object.entries(values).filter((entry): entry is [string, Value] => entry[1] !== undefined);
   entries.sort(([left], [right]) => compareKeys(left, right));
   return filled(Object.fromEntries(entries));
+}
+
+/** Flags of the kubelet; undefined when there are none. */
+export function kubeletArguments({ providerId }: MachineConfigInput): Section | undefined {
+  return providerId === undefined ? undefined : { "provider-id": providerId };
+}
+
+/** Where every contract has it; undefined when it is off. */
+export function externalCloudProviderSection({ externalCloudProvider }: ResolvedCluster): Section | undefined {
+  return externalCloudProvider ? { enabled: true } : undefined;
 }
 
 /** A document of its own. */

@@ -10,6 +10,8 @@ import {
   encodedCertificates,
   encodedPair,
   excludeFromLoadBalancers,
+  externalCloudProviderSection,
+  kubeletArguments,
   podSecurityConfiguration,
   type Section,
   sortedMap,
@@ -38,6 +40,7 @@ export function smallV1alpha1Document(
     cluster: {
       token: secrets.secrets.bootstrapToken,
       etcd: controlPlane ? { ca: encodedPair(secrets.certs.etcd, { withKey: true }) } : undefined,
+      externalCloudProvider: externalCloudProviderSection(cluster),
     },
   };
 }
@@ -97,6 +100,7 @@ export function nodeDocuments(
     document("KubeletConfig", {
       image: `ghcr.io/siderolabs/kubelet:${cluster.kubernetesTag}`,
       config: {},
+      extraArgs: kubeletArguments(machine),
       defaultRuntimeSeccompProfileEnabled: true,
     }),
     document("KubeNetworkConfig", {

@@ -8,6 +8,8 @@ import {
   encodedCertificates,
   encodedPair,
   excludeFromLoadBalancers,
+  externalCloudProviderSection,
+  kubeletArguments,
   podSecurityConfiguration,
   type Section,
   sortedMap,
@@ -42,6 +44,7 @@ function machineSection(cluster: ResolvedCluster, secrets: SecretsBundle, machin
     certSANs: cluster.additionalSans,
     kubelet: {
       image: `ghcr.io/siderolabs/kubelet:${cluster.kubernetesTag}`,
+      extraArgs: kubeletArguments(machine),
       defaultRuntimeSeccompProfileEnabled: true,
       disableManifestsDirectory: true,
     },
@@ -92,7 +95,8 @@ function clusterSection(cluster: ResolvedCluster, secrets: SecretsBundle, machin
     registries: { kubernetes: { disabled: true }, service: {} },
   };
   const acceptedCAs = encodedCertificates(acceptedCas(secrets, "k8s"));
-  if (!controlPlane) return { ...shared, ca, acceptedCAs, discovery };
+  const externalCloudProvider = externalCloudProviderSection(cluster);
+  if (!controlPlane) return { ...shared, ca, acceptedCAs, discovery, externalCloudProvider };
   return {
     ...shared,
     aescbcEncryptionSecret: secrets.secrets.aescbcEncryptionSecret,
@@ -110,6 +114,7 @@ function clusterSection(cluster: ResolvedCluster, secrets: SecretsBundle, machin
     scheduler: { image: `registry.k8s.io/kube-scheduler:${cluster.kubernetesTag}` },
     discovery,
     etcd: { ca: encodedPair(secrets.certs.etcd, { withKey: true }) },
+    externalCloudProvider,
     allowSchedulingOnControlPlanes: cluster.allowSchedulingOnControlPlanes ? true : undefined,
   };
 }

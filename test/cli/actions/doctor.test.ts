@@ -21,10 +21,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-async function examine(state?: { text: string; mode: number }) {
+async function examine(state?: { text: string; mode: number }, path = root) {
   if (state !== undefined) writeFileSync(join(root, "state/lab.tfstate"), state.text, { mode: state.mode });
   writeFileSync(join(root, "terraform"), "#!/bin/sh\necho Terraform v1.11.4\n", { mode: 0o755 });
-  const context = testContext({ cwd: root, env: { PATH: root } });
+  const context = testContext({ cwd: root, env: { PATH: path } });
   await doctor("lab", { json: true }, context);
   const { findings } = JSON.parse(context.written.stdout) as {
     findings: { about: string; level: string; says: string }[];
@@ -41,16 +41,57 @@ test("a project that was never deployed has nothing wrong with it", async () => 
   expect(findings).toContainEqual({ about: "lab: secrets", level: "ok", says: "none yet in secrets/lab.yaml" });
 });
 
+/** A state with one resource of this type. */
+const stateWith = (type: string) => ({
+  text: JSON.stringify({ version: 4, resources: [{ mode: "managed", type, name: "x", instances: [{}] }] }),
+  mode: 0o600,
+});
+
 test.each([
   ["an empty state", { text: "", mode: 0o600 }, /is empty.*no good copy/s],
   ["a state that others can read", { text: '{"version":4}', mode: 0o644 }, /chmod 600/],
-  ["a cluster without its secrets", { text: '{"version":4,"resources":[{}]}', mode: 0o600 }, /is missing, but/],
+  ["a cluster without its secrets", stateWith("talosmith_cluster"), /is missing, but/],
 ])("%s is a fault with what to do", async (_, state, expected) => {
   const { findings, code } = await examine(state);
   expect(code).toBe(1);
   expect(findings.filter(({ level }) => level === "fault").map(({ says }) => says)).toEqual([
     expect.stringMatching(expected),
   ]);
+});
+
+test("a first deploy that was stopped before it had a cluster has lost no secrets", async () => {
+  const { findings, code } = await examine(stateWith("talosmith_simulated_machine"));
+  expect(findings).toContainEqual({ about: "lab: state", level: "ok", says: "whole, 1 resource" });
+  expect(findings).toContainEqual({ about: "lab: secrets", level: "ok", says: "none yet in secrets/lab.yaml" });
+  expect(code).toBe(0);
+});
+
+test.each([
+  ["simulated", undefined, "lab is new: terraform manages it (state/lab.tfstate)."],
+  ["simulated", stateWith("talosmith_simulated_machine"), "lab is managed by terraform (state/lab.tfstate)."],
+  ["libvirt, trustOnFirstUse: true", undefined, "lab is new: terraform manages it (state/lab.tfstate)."],
+] as const)("the manager of kind %s with state %j is named", async (kind, state, says) => {
+  const text = `infrastructure: { kind: ${kind} }\ncontrolPlane: { count: 1 }\n`;
+  writeFileSync(join(root, "environments/lab.yaml"), text);
+  expect((await examine(state)).findings).toContainEqual({ about: "lab: manager", level: "ok", says });
+});
+
+test.each([
+  ["simulated", undefined, undefined],
+  ["simulated", stateWith("talosmith_simulated_machine"), "it is managed by Terraform"],
+  ["libvirt, trustOnFirstUse: true", undefined, "machines of kind libvirt are created through Terraform"],
+] as const)("without terraform on the PATH, kind %s with state %j is at fault: %s", async (kind, state, fault) => {
+  const text = `infrastructure: { kind: ${kind} }\ncontrolPlane: { count: 1 }\n`;
+  writeFileSync(join(root, "environments/lab.yaml"), text);
+  const { findings, code } = await examine(state, "/nowhere");
+  const missing = "neither terraform nor tofu is on the PATH";
+  expect(findings).toContainEqual({ about: "terraform", level: "note", says: missing });
+  expect(findings.find(({ about }) => about === "lab: manager")).toMatchObject(
+    fault === undefined
+      ? { level: "ok", says: "lab is new: talosmith manages it without Terraform." }
+      : { level: "fault", says: expect.stringContaining(`lab: ${fault}, but ${missing}. Install`) },
+  );
+  if (fault !== undefined) expect(code).toBe(1);
 });
 
 const canMount = mayMount();
@@ -113,4 +154,18 @@ test.each([
   writeFileSync(join(root, "images/own.qcow2"), "");
   expect((await examine(state)).findings.some(({ about }) => about === "lab: image")).toBe(false);
   expect(() => refuseMissingImages(workspace)).not.toThrow();
+});
+
+test("virsh is looked for where machines are of kind libvirt, and for a plan that enlarges their disks", async () => {
+  writeFileSync(
+    join(root, "environments/lab.yaml"),
+    "infrastructure: { kind: libvirt, trustOnFirstUse: true }\ncontrolPlane: { count: 1 }\n",
+  );
+  const { findings, code } = await examine();
+  expect(findings).toContainEqual({
+    about: "lab: virsh",
+    level: "note",
+    says: "not on the PATH: a deploy that enlarges disks needs it",
+  });
+  expect(code).toBe(0);
 });

@@ -49,7 +49,7 @@ const cluster = (more: Partial<ClusterView> = {}): ClusterView => ({
   note: null,
   seenAt: now.toISOString(),
   machines: [machine("cp-1", { etcd: "leader" }), machine("cp-2"), machine("cp-3")],
-  conditions: [condition("EtcdHealthy", "True", "AllMembersHealthy", "3 of 3 members are well")],
+  conditions: [condition("EtcdHealthy", "True", "AllMembersHealthy", "3 of 3 members healthy")],
   checks: [],
   etcd: { members: [], voters: 3, healthy: 3, quorum: 2, spare: 1 },
   pending: [],
@@ -81,7 +81,7 @@ describe("the screen", () => {
         state: "unhealthy",
         note: "etcd to be healthy: cp-2 does not answer",
         conditions: [
-          condition("EtcdHealthy", "False", "QuorumLost", "1 of 3 members are well"),
+          condition("EtcdHealthy", "False", "QuorumLost", "1 of 3 members healthy"),
           condition("Drifted", "False", "AsDeclared", "the cluster is what its file says"),
         ],
         pending: [{ id: "x", sentence: "upgrade cp-3", destructive: false }],
@@ -90,8 +90,8 @@ describe("the screen", () => {
       now,
     );
     expect(text).toContain("it has stopped");
-    expect(text).toContain("1 of 2 conditions OK\n  EtcdHealthy is False: QuorumLost: 1 of 3 members are well (60s)\n");
-    expect(text).toContain("to do: upgrade cp-3\n");
+    expect(text).toContain("1 of 2 conditions OK\n  EtcdHealthy is False: QuorumLost: 1 of 3 members healthy (60s)\n");
+    expect(text).toContain("Steps to do (1)\n  Machines\n    cp-3: upgrade\n");
   });
 
   test("fits into any terminal, and keeps the chosen machine on it", () => {

@@ -20,6 +20,24 @@ const steps = ["cp-1", "w-1"].map((machine) => ({
 const planned = event("planned", "2 steps to do", { steps });
 const finished = (machine: string) =>
   event("step-finished", `drain ${machine}`, { machine, step: { id: `drain/${machine}` } });
+/** The rows of a terminal after this was written to it. */
+function screenOf(text: string): readonly string[] {
+  const rows = [""];
+  let [row, column] = [0, 0];
+  for (const [token, up] of text.matchAll(/\p{Cc}\[(\d+)A|\p{Cc}\[0J|\r|\n|[^\p{Cc}]+/gu)) {
+    const line = rows[row] ?? "";
+    if (up !== undefined) row -= Number(up);
+    else if (token === "\r") column = 0;
+    else if (token === "\n") [row, column] = [row + 1, 0];
+    else if (token.endsWith("[0J")) rows.splice(row, Number.POSITIVE_INFINITY, line.slice(0, column));
+    else {
+      rows[row] = line.slice(0, column).padEnd(column) + token + line.slice(column + token.length);
+      column += token.length;
+    }
+    rows[row] ??= "";
+  }
+  return rows;
+}
 const frame = { columns: 80, rows: 24, turn: 0 };
 
 describe("the board of a run", () => {
@@ -44,6 +62,41 @@ describe("the board of a run", () => {
     expect(board.counter).toBe("1/3");
     expect(board.lines(0, frame).at(-1)).toBe("  ⠋ cluster  waiting for etcd to be healthy");
   });
+
+  test("counts steps that are planned again after they were finished, as rotate-ca does in each pass", () => {
+    const board = new Board("lab", 0);
+    for (const counters of [
+      ["0/2", "1/2", "2/2"],
+      ["2/4", "3/4", "4/4"],
+    ]) {
+      board.note(planned, 0);
+      const seen = [board.counter];
+      for (const machine of ["cp-1", "w-1"]) {
+        board.note(finished(machine), 0);
+        seen.push(board.counter);
+      }
+      expect(seen).toEqual(counters);
+    }
+    expect(board.lines(0, frame)).toEqual(["lab  4/4 steps  0 s", "  ✓ cp-1  done", "  ✓ w-1   done"]);
+  });
+
+  test.each([
+    ["known", 2, "2/4", "2/4"],
+    ["unknown", null, "2/2+", "2/4"],
+  ])(
+    "counts steps that come later where their number is %s, and calls no machine done before",
+    (_, coming, early, late) => {
+      const board = new Board("lab", 0);
+      board.note({ ...planned, coming }, 0);
+      board.note(finished("cp-1"), 0);
+      board.note(finished("w-1"), 0);
+      expect(board.lines(0, frame)).toEqual([`lab  ${early} steps  0 s`, "  · cp-1", "  · w-1"]);
+      board.note({ ...planned, steps: steps.map((step) => ({ ...step, id: `uncordon/${step.machine}` })) }, 0);
+      expect(board.counter).toBe(late);
+      board.note(event("step-finished", "uncordon w-1", { machine: "w-1", step: { id: "uncordon/w-1" } }), 0);
+      expect(board.lines(0, frame)).toEqual(["lab  3/4 steps  0 s", "  · cp-1", "  ✓ w-1   done"]);
+    },
+  );
 
   test("shows nothing of a machine between two of its steps", () => {
     const board = new Board("lab", 0);
@@ -134,6 +187,14 @@ describe("a run", () => {
     expect(written.stderr.split("\n").slice(1)).toEqual(["06:22:04 … w-1: rebooting (31 s)", ""]);
   });
 
+  test("on a terminal without a size is drawn as on one of 80 columns", () => {
+    const { context, written } = at(true);
+    const view = new LiveView("lab", { ...context, stderr: { ...context.stderr, columns: 0, rows: 0 } });
+    view.note(planned);
+    view.close();
+    expect(written.stderr).toBe("lab  0/2 steps  0 s\n  · cp-1\n  · w-1\n");
+  });
+
   test("on a terminal is drawn over itself, with warnings above", () => {
     const { context, written } = at(true);
     const view = new LiveView("lab", context);
@@ -141,9 +202,20 @@ describe("a run", () => {
     view.draw();
     view.note(event("warning", "an even number of control planes"));
     view.close();
-    const [, second = ""] = written.stderr.split("\u001b[3A\u001b[0J");
+    const [, second = ""] = written.stderr.split("\u001b[3A\r\u001b[0J");
     expect(second).toMatch(/^! an even number of control planes\nlab {2}0\/2 steps/);
     expect(written.stdout).toBe("");
+  });
+
+  test("on a terminal leaves nothing behind when Ctrl-C is echoed", () => {
+    const { context, written } = at(true);
+    const view = new LiveView("Planning lab", context);
+    view.draw();
+    // What the terminal itself writes where the cursor is.
+    context.stderr.write("^C");
+    view.clear();
+    context.stderr.write("Stopped.\n");
+    expect(screenOf(written.stderr)).toEqual(["Stopped.", ""]);
   });
 
   test("for programs is NDJSON, whatever does the work", async () => {

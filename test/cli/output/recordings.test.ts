@@ -18,7 +18,7 @@ const at = (name: string) => join(folder, name);
 const [older, newer] = ["v1.13.8", "v1.13.9"];
 
 /** A line in CI starts so, where it is one of progress. */
-const timed = /^\d\d:\d\d:\d\d \[\d+\/\d+\] [✓✗…!] /;
+const timed = /^\d\d:\d\d:\d\d \[\d+\/\d+\+?\] [✓✗…!] /;
 
 describe.each(["deploy", "deploy-terraform", "upgrade", "failed-upgrade"])("the recorded %s", (name) => {
   test.each(["ci", "terminal"] as const)("is shown in a %s as it was before", async (view) => {

@@ -37,8 +37,8 @@ What to type next:
 });
 
 test.each([
-  { unseen: ["local-cp-1"], says: "local: 1 of 2 machines could not be looked at: local-cp-1", marks: "○●" },
-  { unseen: [], says: "local: not everything could be looked at, see the warnings above", marks: "○○" },
+  { unseen: ["local-cp-1"], says: "local: 1 of 2 machines could not be checked: local-cp-1", marks: "○●" },
+  { unseen: [], says: "local: not everything could be checked, see the warnings above", marks: "○○" },
 ])("a cluster of which something was not seen is not called up: $says", ({ unseen, says, marks }) => {
   const text = deployedSummary({ ...deployed, unseen }, "npx talosmith");
   expect(text).toContain(says);

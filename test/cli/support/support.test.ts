@@ -48,7 +48,7 @@ describe("the support bundle of a simulated cluster", () => {
       ].join("\n"),
     );
     expect(await talosmith("up", "tiny")).toMatchObject({ exitCode: 0 });
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await talosmith("sim", "down", "--all");

@@ -116,7 +116,7 @@ describe("an add-on", () => {
     const pending = { ...cilium, revision: good + 1, status: "pending-upgrade", chart: "cilium-1", labels: {} };
     releases["kube-system/cilium"] = [...(releases["kube-system/cilium"] ?? []), pending];
     writeFileSync(env.STAND_IN_HELM ?? "", JSON.stringify(releases));
-    expect(await addonState(cilium, access())).toMatchObject({ state: "to mend" });
+    expect(await addonState(cilium, access())).toMatchObject({ state: "to repair" });
     expect(await applyAddon(cilium, access())).toMatchObject({ changed: true, release: { status: "deployed" } });
     expect(called(mended)).toHaveLength(1);
   });

@@ -19,9 +19,9 @@ describe("the topology of an environment file", () => {
   test("spreads machines over the zones and leaves scaling groups outside of them", () => {
     const { places, elastic, endpoint } = topology("production");
     expect(places.map(({ name, machines }) => [name, machines.map((machine) => machine.name)])).toEqual([
-      ["eu-central-1a", ["production-cp-1", "production-general-1"]],
-      ["eu-central-1b", ["production-cp-2", "production-general-2"]],
-      ["eu-central-1c", ["production-cp-3", "production-general-3"]],
+      ["eu-central-1a", ["production-cp-1", "production-general-3"]],
+      ["eu-central-1b", ["production-cp-2", "production-general-1"]],
+      ["eu-central-1c", ["production-cp-3", "production-general-2"]],
     ]);
     expect(elastic).toEqual([{ name: "burst", min: 0, max: 10 }]);
     expect(endpoint).toMatchObject({
@@ -48,11 +48,11 @@ describe("the topology of an environment file", () => {
     expect(topology("local").endpoint).toMatchObject({ through: "first control plane", machines: ["local-cp-1"] });
   });
 
-  test("counts zones that have no name yet", () => {
+  test("names zones that the file only counts", () => {
     const yaml =
       "infrastructure: { kind: aws, zones: 2, region: eu-west-1, adminCidrs: [203.0.113.7/32] }\ncontrolPlane: { count: 3 }\n";
     const environment = parseEnvironment("x", (file) => (file === "environments/x.yaml" ? yaml : undefined));
-    expect(topologyOf(environment).places.map(({ name }) => name)).toEqual(["eu-west-1, zone 1", "eu-west-1, zone 2"]);
+    expect(topologyOf(environment).places.map(({ name }) => name)).toEqual(["eu-west-1a", "eu-west-1b"]);
   });
 });
 

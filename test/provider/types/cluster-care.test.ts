@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { defaultPolicy } from "../../../engine/index.ts";
 import { parseEnvironment } from "../../../model/index.ts";
 import { policyOf } from "../../../provider/types/cluster/spec.ts";
-import { environmentPolicy, windowNotice } from "../../../workspace/rollout.ts";
+import { windowNotice } from "../../../workspace/rollout.ts";
 
 describe("how careful the engine is", () => {
   test("is the engine's default where the provider's configuration says nothing", () => {
@@ -41,7 +41,7 @@ rollout:
       ],
       canary: { machines: 2, soak: "10m", afterwards: "continue" },
     };
-    expect(policyOf({ rollout })).toEqual(environmentPolicy(environment));
+    expect(policyOf({ rollout })).toEqual(environment.rollout);
     expect(policyOf({ rollout: { ...rollout, max_unavailable: "3" } }).maxUnavailable).toBe(3);
   });
 

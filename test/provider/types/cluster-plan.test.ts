@@ -23,8 +23,8 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 const options = { workingDirectory: root, environment: { TALOSMITH_ROOT: root }, daemonCommand: ["node"] } as const;
 const type = "talosmith_cluster";
 
-async function started(provider: Record<string, Value>): Promise<Server> {
-  const server = new Server(talosmithProvider({ ...options }), () => undefined) as Server;
+async function started(provider: Record<string, Value>, environment: NodeJS.ProcessEnv = {}): Promise<Server> {
+  const server = new Server(talosmithProvider({ ...options, environment }), () => undefined) as Server;
   const empty = { secrets_file: null, secrets_encryption: null, age_recipients: null, secrets: null };
   expect(await configureProvider(server, { ...empty, ...provider })).toEqual([]);
   return server;
@@ -36,7 +36,9 @@ const machine = (role: string, address: Value, more: Record<string, Value> = {})
   fingerprint: null,
   member_id: null,
   hardware_id: null,
+  disk_size: null,
   patches: null,
+  provider_id: null,
   meta: null,
   ...more,
 });
@@ -88,7 +90,9 @@ async function applied(wishes: Record<string, Value>): Promise<ObjectValue> {
 describe("the plan of a new cluster", () => {
   test("names every step and no address, even while the machines are not made", async () => {
     const known = await plan(base);
-    const machines = { "cp-1": machine("controlplane", unknown), "w-1": machine("worker", unknown) };
+    // AWS knows addresses and ids of instances once they are made.
+    const made = { provider_id: unknown };
+    const machines = { "cp-1": machine("controlplane", unknown, made), "w-1": machine("worker", unknown, made) };
     const early = await plan({ ...base, endpoint: unknown, machines });
     expect(known.diagnostics).toEqual([]);
     expect(known.planned.steps).toEqual(early.planned.steps);
@@ -217,7 +221,7 @@ describe("the plan of a change", () => {
     const { planned } = await plan({ ...base, install_image: image("b") }, prior);
     const steps = (planned.steps as readonly string[]).filter((step) => step.includes("install factory"));
     expect(steps.map((step) => step.replace(/^\d+\. /, ""))).toEqual(
-      ["cp-1", "w-1"].map((name) => `install ${image("b")} on ${name}`),
+      ["cp-1", "w-1"].map((name) => `install factory.talos.dev/metal-installer/bbbb…:v1.13.9 on ${name}`),
     );
   });
 
@@ -330,7 +334,8 @@ describe("the plan of a change", () => {
         planes(3, (index) => ({ hardware_id: stopped.includes(index) ? unknown : `h-${index}` })),
         prior,
       );
-    expect(await stop([2])).toEqual([]);
+    const notDrained = ["Machines are stopped without a drain"];
+    expect(await stop([2])).toEqual(notDrained);
     expect(await stop([1, 3])).toEqual(["Several control planes at once"]);
     // Those that were changed one by one have other ids now, and that is well.
     expect(
@@ -357,13 +362,69 @@ describe("the plan of a change", () => {
         planes(1, () => ({ member_id: "m-1", hardware_id: unknown })),
         alone,
       ),
-    ).toEqual([]);
+    ).toEqual(notDrained);
     expect(
       await summaries(
         planes(1, () => ({ member_id: unknown })),
         alone,
       ),
     ).toEqual(["The only control plane"]);
+  });
+
+  describe("a plan that stops workers", () => {
+    const workers = (stopped: number, more: Record<string, Value> = {}) => ({
+      ...base,
+      ...more,
+      machines: {
+        "cp-1": machine("controlplane", "10.0.0.1", { hardware_id: "h" }),
+        ...Object.fromEntries(
+          [1, 2, 3, 4].map((index) => [
+            `w-${index}`,
+            machine("worker", `10.0.0.${index + 1}`, { hardware_id: index <= stopped ? unknown : `h-${index}` }),
+          ]),
+        ),
+      },
+    });
+    const refusal = ["error: Too many workers at once"];
+    const warning = ["warning: Machines are stopped without a drain"];
+    test.each<[string, number, Value, readonly string[]]>([
+      ["none of them", 0, null, []],
+      ["one", 1, null, warning],
+      ["one more than the default allows", 2, null, refusal],
+      ["as many as rollout allows", 2, "2", warning],
+      ["one more than rollout allows", 3, "2", refusal],
+      ["half of them, as a share", 2, "50%", warning],
+      ["more than a share", 3, "50%", refusal],
+    ])("%s", async (_, stopped, most, expected) => {
+      const rollout = most === null ? {} : { rollout: care({ max_unavailable: most }) };
+      const found = await plan(workers(stopped, rollout), await applied(workers(0, rollout)));
+      expect(found.diagnostics.map(({ severity, summary }) => `${severity}: ${summary}`)).toEqual(expected);
+    });
+
+    test("prints the commands to type", async () => {
+      const { diagnostics } = await plan(workers(4), await applied(workers(0)));
+      for (const text of ["w-1, w-2, w-3, w-4", "talosmith deploy", "kubectl drain", "-target=", "kubectl uncordon"])
+        expect(diagnostics[0]?.detail).toContain(text);
+    });
+
+    test("is not refused where talosmith deploy stops them in turn", async () => {
+      const rolled = await started({ secrets_file: "secrets.yaml" }, { TALOSMITH_ROLLS: "true" });
+      const { diagnostics } = await plan(workers(4), await applied(workers(0)), rolled);
+      expect(diagnostics).toEqual([]);
+    });
+  });
+
+  test.each<[string, Value, Value, readonly string[]]>([
+    ["grows", 10 * 2 ** 30, 12 * 2 ** 30, []],
+    ["was not known", null, 2 ** 30, []],
+    ["shrinks", 12 * 2 ** 30, 10 * 2 ** 30, ["The disk of w-1 has 12GiB; found 10GiB."]],
+  ])("a disk that %s", async (_, before, after, expected) => {
+    const disk = (size: Value) => ({
+      ...base,
+      machines: { ...base.machines, "w-1": machine("worker", "10.0.0.2", { disk_size: size }) },
+    });
+    const { diagnostics } = await plan(disk(after), await applied(disk(before)));
+    expect(diagnostics.map(({ detail }) => /^.*?\. /.exec(detail ?? "")?.[0].trim())).toEqual(expected);
   });
 
   test("lost or exchanged secrets stop it", async () => {

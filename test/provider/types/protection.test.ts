@@ -82,6 +82,7 @@ describe("a cluster", () => {
     fingerprint: null,
     member_id: null,
     hardware_id: null,
+    disk_size: null,
     patches: null,
     patch_files: null,
     meta: null,

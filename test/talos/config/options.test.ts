@@ -109,6 +109,22 @@ describe.each(contracts)("contract %s", (contract) => {
     expect(facts.virtualIps).toEqual([]);
   });
 
+  test.each(["controlplane", "worker"] as const)("a %s waits for a cloud controller, and has its id", (type) => {
+    const cloud = clusterOf(contract, { externalCloudProvider: true });
+    const providerId = "aws:///eu-central-1a/i-0123456789abcdef0";
+    const text = generateMachineConfig(cloud, secrets, { type, providerId });
+    const { v1alpha1, of } = documentsOf(text);
+    expect(v1alpha1).toMatchObject({ cluster: { externalCloudProvider: { enabled: true } } });
+    const legacy = (v1alpha1.machine as { kubelet?: object } | undefined)?.kubelet;
+    expect(of("KubeletConfig") ?? legacy).toMatchObject({ extraArgs: { "provider-id": providerId } });
+    const talos = cloud.talosVersion;
+    expect(validateConfig(new MachineConfig(text), { mode: "cloud", talos }).findings).toEqual([]);
+    // In Talos's own order: a patch that changes nothing writes the same bytes.
+    expect(generateMachineConfig(cloud, secrets, { type, providerId, patches: ["machine: {}"] })).toBe(text);
+    const plain = generateMachineConfig(clusterOf(contract), secrets, { type });
+    expect(plain).not.toMatch(/externalCloudProvider|extraArgs/);
+  });
+
   test("control planes that take pods are not kept out of load balancers", () => {
     const open = clusterOf(contract, { allowSchedulingOnControlPlanes: true });
     const text = generateMachineConfig(open, secrets, { type: "controlplane" });

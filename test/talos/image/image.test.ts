@@ -21,6 +21,7 @@ import {
   parseSchematic,
   registerSchematic,
   schematicId,
+  shortImage,
 } from "../../../talos/image/index.ts";
 import { Contract, TalosVersion } from "../../../talos/version/index.ts";
 
@@ -373,4 +374,15 @@ describe("a factory on this machine", () => {
       false,
     );
   });
+});
+
+test.each([
+  [
+    `factory.talos.dev/metal-installer/${"4469".padEnd(64, "0")}:v1.14.1`,
+    "factory.talos.dev/metal-installer/4469…:v1.14.1",
+  ],
+  ["ghcr.io/siderolabs/installer:v1.14.1", "ghcr.io/siderolabs/installer:v1.14.1"],
+  [`ghcr.io/siderolabs/installer@sha256:${"a".repeat(64)}`, `ghcr.io/siderolabs/installer@sha256:${"a".repeat(64)}`],
+])("%s is %s in a sentence", (image, short) => {
+  expect(shortImage(image)).toBe(short);
 });

@@ -42,8 +42,8 @@ test.each([
   ["several lines", "Error: first\nsecond\n    at main (/home/ann/lab/main.ts:1:1)\n", "main.ts:1:1: first\nsecond"],
   [
     "a sentence",
-    "one fault in environment local\n\nenvironments/local.yaml:1:1\n",
-    "one fault in environment local\n\nenvironments/local.yaml:1:1",
+    "1 error in environment local\n\nenvironments/local.yaml:1:1\n",
+    "1 error in environment local\n\nenvironments/local.yaml:1:1",
   ],
 ])("what an app prints when it fails becomes a sentence with its place: %s", (_what, output, sentence) => {
   expect(appFailure(output, "/home/ann/lab")).toBe(sentence);

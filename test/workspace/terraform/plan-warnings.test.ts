@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { unseenIn, warningsIn } from "../../../workspace/terraform/terraform-output.ts";
+import { unseenIn, warningsIn, withoutPlaces } from "../../../workspace/terraform/terraform-output.ts";
 
 const settings = "Warning: Unable to open CLI configuration file\n\nIt does not exist.\n\n";
 const refreshed = "talosmith_cluster.cluster: Refreshing state... [id=local]\n\n";
 const none = "No changes. Your infrastructure matches the configuration.\n\n";
 const some =
   "  # terraform_data.it will be created\n  + input = <<-EOT\n        Warning: of a user\n\nPlan: 1 to add.\n";
-const silent = `Warning: Some machines could not be looked at
+const silent = `Warning: Some machines could not be checked
 
   with talosmith_cluster.cluster,
   on cdk.tf.json line 131, in resource.talosmith_cluster.cluster:
@@ -20,8 +20,24 @@ const boxed = `╷\n${silent.trimEnd().replaceAll(/^/gm, "│ ")}\n╵\n`;
 const coloured = boxed
   .replaceAll(/^(.)/gm, "\u001b[33m$1\u001b[0m")
   .replace("Warning: ", "\u001b[1mWarning: \u001b[0m");
-const lost = "Warning: The machines could not be looked at\n\nWhat is known of them is kept as it was.\n";
+const lost = "Warning: The machines could not be checked\n\nWhat is known of them is kept as it was.\n";
 const deprecated = "Warning: Argument is deprecated\n\nlocal-cp-1: use another.\n";
+
+test.each([
+  ["plain", silent],
+  ["in a frame", boxed],
+  ["several", `${silent}\n(and one more similar warning elsewhere)\n`],
+])("warnings, %s, are shown without their place in the generated stack", (_, text) => {
+  expect(withoutPlaces(text)).toBe(`Warning: Some machines could not be checked
+
+What is known of them is kept as it was.
+local-cp-1: 127.0.0.5: the connection was refused`);
+});
+
+test("a warning of a project's own files keeps its place", () => {
+  const own = 'Warning: Deprecated\n\n  on main.tf line 3, in output "x":\n   3: x\n\nUse y.';
+  expect(withoutPlaces(own)).toBe(own);
+});
 
 describe.each([
   { plan: "without a warning", text: refreshed + none, warnings: "", unseen: undefined },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A deploy that changes nothing waits for the health that `rollout` asks for, and for no more.
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -59,7 +59,8 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-const deploy = () => talosmith({ PATH: process.env.PATH ?? "", TERRAFORM_BINARY_NAME: terraform }, "deploy", "tiny");
+const deploy = (...flags: string[]) =>
+  talosmith({ PATH: process.env.PATH ?? "", TERRAFORM_BINARY_NAME: terraform }, "deploy", "tiny", ...flags);
 
 test("healthLevel: api does not wait for nodes", async () => {
   const { stdout, stderr, exitCode } = await deploy();
@@ -68,10 +69,43 @@ test("healthLevel: api does not wait for nodes", async () => {
   expect(exitCode).toBe(0);
 });
 
+test("a machine that did not answer Terraform's plan is waited for, as without Terraform", async () => {
+  environment("full");
+  const before = readFileSync(terraform, "utf8");
+  const warning =
+    "No changes.\n\nWarning: Some machines could not be checked\n\ntiny-cp-1: the connection was refused\n";
+  writeFileSync(terraform, before.replace("\n[", `\n[ "$1" = plan ] && printf '${warning}'\n[`));
+  try {
+    const { stderr, exitCode } = await deploy();
+    expect(stderr).toContain("tiny-cp-1: the connection was refused");
+    expect(stderr).toContain("all k8s nodes to report ready");
+    expect(exitCode).not.toBe(0);
+  } finally {
+    writeFileSync(terraform, before);
+  }
+});
+
 test("healthLevel: full does", async () => {
   environment("full");
   const { stderr, exitCode } = await deploy();
   expect(stderr).toContain("all k8s nodes to report ready");
   expect(stderr).not.toContain("Nothing to change.");
   expect(exitCode).not.toBe(0);
+});
+
+test("--no-kubernetes does not wait for Kubernetes, plans with that, and saves it nowhere", async () => {
+  environment("full");
+  const [file, before] = [join(root, "environments/tiny.yaml"), readFileSync(terraform, "utf8")];
+  const planned = join(root, "planned.json");
+  writeFileSync(terraform, before.replace("\n[", `\n[ "$1" = plan ] && cp cdk.tf.json ${planned}\n[`));
+  try {
+    const { stderr, exitCode } = await deploy("--no-kubernetes");
+    expect(stderr).toContain("Nothing to change.");
+    expect(exitCode).toBe(0);
+    const stack = JSON.parse(readFileSync(planned, "utf8"));
+    expect(stack.resource.talosmith_cluster.cluster.rollout).toMatchObject({ health_level: "talos" });
+    expect(readFileSync(file, "utf8")).toMatch(/^rollout: \{ healthLevel: full \}$/m);
+  } finally {
+    writeFileSync(terraform, before);
+  }
 });

@@ -17,7 +17,7 @@ export function ChangesScreen({ cluster, program }: ChangesProps) {
   return html`
     ${
       unseen.length > 0 &&
-      html`<p class="fault">Could not be looked at, so that nothing is said here of what they need: ${unseen.map(({ name }) => name).join(", ")}.</p>`
+      html`<p class="fault">Could not be checked, so the steps of these machines are not known: ${unseen.map(({ name }) => name).join(", ")}.</p>`
     }
     ${
       planned && pending.length === 0

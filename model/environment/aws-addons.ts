@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two releases that make a cluster use AWS: load balancers for services, and EBS volumes for claims.
+import { KubernetesVersion } from "../../talos/version/index.ts";
+import { type AddonPlan, systemAddon } from "./addon-plan.ts";
+
+export interface AwsAddonSettings {
+  readonly clusterName: string;
+  readonly region: string;
+  /** Without v. */
+  readonly kubernetesVersion: string;
+  readonly controlPlanes: number;
+  readonly cloudControllerManager: boolean;
+  readonly ebsCsi: boolean;
+  /** Whether claims that name no class get an EBS volume. */
+  readonly ebsIsDefault: boolean;
+}
+
+const controlPlaneRole = "node-role.kubernetes.io/control-plane";
+const controllerManager = "aws-cloud-controller-manager";
+
+/** The add-ons of an AWS cluster, in their order. Pure. */
+export function awsAddons(settings: AwsAddonSettings): readonly AddonPlan[] {
+  return [
+    ...(settings.cloudControllerManager ? [cloudControllerManagerAddon(settings)] : []),
+    ...(settings.ebsCsi ? [ebsCsiAddon(settings)] : []),
+  ];
+}
+
+/** Newest releases of the controller by minor release of Kubernetes, which they follow. */
+const controllerReleases: Readonly<Record<number, string>> = {
+  31: "v1.31.9",
+  32: "v1.32.8",
+  33: "v1.33.4",
+  34: "v1.34.3",
+  35: "v1.35.2",
+  36: "v1.36.1",
+};
+
+function controllerRelease(kubernetesVersion: string): string | undefined {
+  const minors = Object.keys(controllerReleases).map(Number);
+  const { minor } = KubernetesVersion.parse(kubernetesVersion);
+  return controllerReleases[Math.min(Math.max(minor, Math.min(...minors)), Math.max(...minors))];
+}
+
+/** On control planes, which have the rights; on the host's network, where one hop is enough to reach the metadata. */
+function cloudControllerManagerAddon({ clusterName, kubernetesVersion }: AwsAddonSettings): AddonPlan {
+  return systemAddon({
+    name: controllerManager,
+    repository: "https://kubernetes.github.io/cloud-provider-aws",
+    version: "0.0.11",
+    values: {
+      args: [
+        "--v=2",
+        "--cloud-provider=aws",
+        `--cluster-name=${clusterName}`,
+        // Routes are the pod network's.
+        "--configure-cloud-routes=false",
+      ],
+      hostNetworking: true,
+      image: { tag: controllerRelease(kubernetesVersion) },
+    },
+  });
+}
+
+/**
+ * The controller runs where the rights are. Its pods are not on the host's network, so that control planes answer
+ * metadata requests over two hops; the pods on the other nodes are, so that those need one.
+ */
+function ebsCsiAddon(settings: AwsAddonSettings): AddonPlan {
+  const { clusterName, region, controlPlanes, cloudControllerManager, ebsIsDefault } = settings;
+  return systemAddon({
+    name: "aws-ebs-csi-driver",
+    repository: "https://kubernetes-sigs.github.io/aws-ebs-csi-driver",
+    version: "2.64.0",
+    after: cloudControllerManager ? [controllerManager] : [],
+    values: {
+      controller: {
+        region,
+        k8sTagClusterId: clusterName,
+        // A second one on the same node would keep that node from being drained.
+        replicaCount: Math.min(2, controlPlanes),
+        nodeSelector: { [controlPlaneRole]: "" },
+        tolerations: [
+          { key: controlPlaneRole, operator: "Exists", effect: "NoSchedule" },
+          { operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 },
+        ],
+      },
+      node: { hostNetwork: true, enableWindows: false },
+      storageClasses: [
+        {
+          name: "gp3",
+          annotations: { "storageclass.kubernetes.io/is-default-class": String(ebsIsDefault) },
+          allowVolumeExpansion: true,
+          volumeBindingMode: "WaitForFirstConsumer",
+          parameters: { type: "gp3", encrypted: "true" },
+        },
+      ],
+      helmTester: { enabled: false },
+    },
+  });
+}
