@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { existsSync } from "node:fs";
+import { existsSync, type FSWatcher, readFileSync, watch } from "node:fs";
 import { readdir, readFile, rm, rmdir, statfs } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import * as z from "zod";
@@ -50,11 +50,8 @@ export function stateFile(root: string, environment: string): string {
 export async function readState(path: string): Promise<TerraformState | undefined> {
   const text = await textIfThere(path);
   if (text === undefined) return undefined;
-  const json = jsonIn(text);
-  const hidden = encrypted.safeParse(json);
-  if (hidden.success) return { text, serial: hidden.data.serial, resources: "encrypted" };
-  const open = plain.safeParse(json);
-  if (open.success) return { text, serial: open.data.serial, resources: open.data.resources.length };
+  const state = parseState(text);
+  if (state !== undefined) return state;
   const lock = await emptyStateLock(path);
   if (lock !== undefined && isPlan(lock)) return undefined;
   const back = await wayBack(path);
@@ -65,6 +62,14 @@ export async function readState(path: string): Promise<TerraformState | undefine
   throw new TalosError("failed-precondition", `${path} is ${text === "" ? "empty" : "not a whole Terraform state"}`, {
     hint: back,
   });
+}
+
+function parseState(text: string): TerraformState | undefined {
+  const json = jsonIn(text);
+  const hidden = encrypted.safeParse(json);
+  if (hidden.success) return { text, serial: hidden.data.serial, resources: "encrypted" };
+  const open = plain.safeParse(json);
+  return open.success ? { text, serial: open.data.serial, resources: open.data.resources.length } : undefined;
 }
 
 /** Takes away the empty file that a plan of a new environment leaves when it is killed: terraform makes it to lock it. */
@@ -88,8 +93,7 @@ export function lockFileOf(path: string): string {
 /** Names the newest copy that is whole: ours from before each change, or the one that terraform keeps. */
 async function wayBack(path: string): Promise<string> {
   for (const copy of [...(await stateBackups(path)), `${path}.backup`]) {
-    const json = jsonIn(await readFile(copy, "utf8").catch(() => ""));
-    if (!plain.safeParse(json).success && !encrypted.safeParse(json).success) continue;
+    if (parseState(await readFile(copy, "utf8").catch(() => "")) === undefined) continue;
     const from = relative(dirname(dirname(path)), copy);
     const to = join("state", basename(path));
     return `Nothing was changed. The newest good copy is ${from}: cp ${from} ${to}, then look at the plan.`;
@@ -116,30 +120,88 @@ export async function removeState(path: string): Promise<void> {
     if (existsSync(folder) && (await readdir(folder)).length === 0) await rmdir(folder);
 }
 
-/**
- * Copies a local state before and after a change, also after one that failed: what it made is in the state then.
- * `warn` gets the reason when the second copy could not be made; the outcome of the change counts for more.
- */
-export async function keepingState<T>(
-  path: string,
-  warn: (message: string) => void,
-  change: () => Promise<T>,
-): Promise<T> {
+interface KeptState {
+  readonly path: string;
+  /** Whether a rerun takes over what was created and is not in the state, so that a version before a cut-off write is as good. */
+  readonly recreates: boolean;
+  /** What went wrong with the state meanwhile; the outcome of the change counts for more. */
+  readonly warn: (message: string) => void;
+}
+
+/** Copies a local state before and after a change, also after one that failed: what it made is in the state then. */
+export async function keepingState<T>({ path, recreates, warn }: KeptState, change: () => Promise<T>): Promise<T> {
   const before = await readState(path);
   await requireRoom(path, before);
   if (before !== undefined) await backUpState(path, before);
+  const versions = followVersions(path);
   try {
     return await change();
   } finally {
-    await copy(path).catch((error: unknown) =>
-      warn(`no copy of the state was made after the change: ${TalosError.from(error).message}`),
-    );
+    versions.close();
+    const newest = versions.newest() ?? before;
+    await copy(path)
+      .catch((error: unknown) => mendCutOff(path, newest, recreates, TalosError.from(error)).then(warn))
+      .catch((error: unknown) =>
+        warn(`no copy of the state was made after the change: ${TalosError.from(error).message}`),
+      );
   }
 }
 
 async function copy(path: string): Promise<void> {
   const state = await readState(path);
   if (state !== undefined) await backUpState(path, state);
+}
+
+/** After a write of the state that was cut off: keeps the newest whole version, and puts it back where that is safe. Returns what to report. */
+async function mendCutOff(
+  path: string,
+  newest: StateText | undefined,
+  recreates: boolean,
+  error: TalosError,
+): Promise<string> {
+  if (newest !== undefined) await backUpState(path, newest);
+  if (!recreates) return `no copy of the state was made after the change: ${error.message}`;
+  if (newest === undefined) await rm(path);
+  else await writeFileAtomically(path, newest.text);
+  return `Terraform was killed while it wrote ${path}. The version before that write is back; the next deploy continues from there.`;
+}
+
+/**
+ * Remembers the newest whole version of a state while Terraform changes it. Terraform writes the file in place, after each
+ * resource: when it is killed meanwhile, the file is empty, and its own copy is the one from before the change.
+ */
+function followVersions(path: string) {
+  let newest: string | undefined;
+  const read = () => {
+    try {
+      // At once: the next write begins by emptying the file.
+      const text = readFileSync(path, "utf8");
+      if (isClosed(text)) newest = text;
+    } catch {
+      // Removed meanwhile, or not readable: the newest version is still the one that was seen.
+    }
+  };
+  const watcher = watcherOf(dirname(path));
+  watcher?.on("change", (_, file) => file === basename(path) && read());
+  return {
+    newest: () => (newest === undefined ? undefined : parseState(newest)),
+    close: () => watcher?.close(),
+  };
+}
+
+/** Undefined where the system has no more to give: only the version from before the change is known then. */
+function watcherOf(folder: string): FSWatcher | undefined {
+  try {
+    const watcher = watch(folder, { persistent: false });
+    return watcher.on("error", () => watcher.close());
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a text may be a whole state, without reading megabytes of JSON after each resource. */
+function isClosed(text: string): boolean {
+  return text.startsWith("{\n") ? text.endsWith("\n}\n") : text.trimEnd().endsWith("}");
 }
 
 const kept = 10;

@@ -18,6 +18,7 @@ import type { TalosError } from "../../talos/errors.ts";
 import { counted } from "../amounts.ts";
 import { clientFilePaths } from "../client-files.ts";
 import type { Deployed } from "../deploy.ts";
+import { runsWithoutTerraform } from "../machine-source.ts";
 import type { ChangeOptions, Intent, PlannedChange, ProgressListener } from "../planned-change.ts";
 import { refusedConfigs } from "../refused-configs.ts";
 import { refuseMissingImages } from "../start-images.ts";
@@ -386,7 +387,9 @@ async function applyPlan(
     });
   const { root, environment } = workspace;
   const warn = (message: string) => stderr.write(`Warning: ${message}\n`);
-  if (environment.backend.kind === "local") await keepingState(stateFile(root, environment.name), warn, apply);
+  const path = stateFile(root, environment.name);
+  const recreates = runsWithoutTerraform(environment.kind);
+  if (environment.backend.kind === "local") await keepingState({ path, recreates, warn }, apply);
   else await apply();
   return healthy;
 }

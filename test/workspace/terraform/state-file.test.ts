@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { once } from "node:events";
 import {
   existsSync,
   mkdirSync,
@@ -7,10 +8,12 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  watch,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import type { Environment } from "../../../model/index.ts";
 import {
@@ -125,8 +128,8 @@ describe("a change of a state", () => {
   const text = (serial: number) => `{"version":4,"serial":${serial}}`;
   const copies = (path: string) => readdirSync(join(dirname(path), "backups")).sort();
   const warnings: string[] = [];
-  const keep = (path: string, change: () => Promise<unknown>) =>
-    keepingState(path, (message) => warnings.push(message), change);
+  const keep = (path: string, change: () => Promise<unknown>, recreates = false) =>
+    keepingState({ path, recreates, warn: (message) => warnings.push(message) }, change);
   afterEach(() => void warnings.splice(0));
 
   test("is followed by a copy when it was the first", async () => {
@@ -155,6 +158,62 @@ describe("a change of a state", () => {
     expect(await keep(path, cut)).toBe("done");
     expect(copies(path)).toEqual(["local.4.tfstate"]);
     expect(warnings).toEqual([expect.stringContaining("is not a whole Terraform state")]);
+  });
+
+  /** Writes as Terraform does, and returns once the system has reported the write. */
+  async function write(path: string, content: string): Promise<void> {
+    const watcher = watch(dirname(path));
+    const reported = once(watcher, "change");
+    writeFileSync(path, content);
+    await reported;
+    await setImmediate();
+    watcher.close();
+  }
+
+  interface Cut {
+    readonly what: string;
+    readonly before: string | undefined;
+    readonly written: readonly string[];
+    readonly recreates: boolean;
+    readonly left: string | undefined;
+    readonly copies: readonly string[];
+    readonly warning: RegExp;
+  }
+  const indented = (serial: number) => `${JSON.stringify({ version: 4, resources: [{ a: {} }], serial }, null, 2)}\n`;
+  const isBack = /^Terraform was killed while it wrote \S+local\.tfstate\. The version before that write is back; /;
+  const cuts: readonly Cut[] = [
+    {
+      what: "is put back as it was before the write",
+      ...{ before: text(4), written: [text(5), indented(6), ""], recreates: true },
+      ...{ left: indented(6), copies: ["local.4.tfstate", "local.6.tfstate"], warning: isBack },
+    },
+    {
+      what: "is put back as it was before the change, when that was the first write",
+      ...{ before: text(4), written: [""], recreates: true },
+      ...{ left: text(4), copies: ["local.4.tfstate"], warning: isBack },
+    },
+    {
+      what: "is none again when there was none",
+      ...{ before: undefined, written: ["", indented(1).slice(0, 40)], recreates: true },
+      ...{ left: undefined, copies: [], warning: isBack },
+    },
+    {
+      what: "stays cut off where a second resource would be created, and the last version has a copy",
+      ...{ before: text(4), written: [indented(6), ""], recreates: false },
+      ...{ left: "", copies: ["local.4.tfstate", "local.6.tfstate"], warning: /local\.tfstate is empty$/ },
+    },
+  ];
+  test.each(cuts)("whose last write was cut off $what", async (cut) => {
+    const path = join(mkdtempSync(join(folder, "cut-")), "local.tfstate");
+    if (cut.before !== undefined) writeFileSync(path, cut.before);
+    const change = async () => {
+      for (const content of cut.written) await write(path, content);
+      throw new Error("killed");
+    };
+    await expect(keep(path, change, cut.recreates)).rejects.toThrow("killed");
+    expect(warnings).toEqual([expect.stringMatching(cut.warning)]);
+    expect(existsSync(path) ? readFileSync(path, "utf8") : undefined).toBe(cut.left);
+    expect(existsSync(join(dirname(path), "backups")) ? copies(path) : []).toEqual(cut.copies);
   });
 });
 
