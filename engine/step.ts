@@ -217,7 +217,7 @@ function sentenceOf(action: StepAction): string {
     case "wipe-etcd":
       return `wipe etcd data of ${action.machine}`;
     case "restore-etcd":
-      return `restore etcd on ${action.machine} from ${action.snapshot}`;
+      return `restore etcd on ${action.machine} from the backup`;
     case "delete-node":
       return `delete Kubernetes node ${action.machine}`;
     case "upgrade-talos":

@@ -6,7 +6,6 @@ import {
   creationSteps,
   destroyCluster,
   type EngineOptions,
-  type EventListener,
   journalPath,
   refuseDestroy,
   refuseErrors,
@@ -81,13 +80,14 @@ export async function deployWithoutTerraform(
     ? await deployAddons(addons, workspace, { desired, secrets }, events)
     : 0;
   for (const step of backup) {
-    const { id } = await takeAndPrune(await openBackups(workspace), report.retrying);
-    report.finished({ ...step, sentence: `take backup ${id}` });
+    await takeAndPrune(await openBackups(workspace), report.retrying);
+    report.finished(step);
   }
   return { changed: steps.length + left.length + released + written + backup.length > 0 };
 }
 
 const clientFileStep = { id: "client-files", sentence: "create client files", destructive: false };
+const noClientFilesStep = { id: "client-files", sentence: "destroy client files", destructive: true };
 const backupStep = { id: "backup", sentence: "take a backup", destructive: false };
 
 type SmallStep = Omit<NonNullable<ToldEvent["steps"]>[number], "machine"> & { readonly machine?: string };
@@ -97,7 +97,7 @@ function reporter({ context: { clock } }: Workspace, events: (event: ToldEvent) 
   return {
     planned(steps: readonly SmallStep[], coming: number | null): void {
       if (steps.length > 0)
-        events({ type: "planned", at: clock.now(), message: "machines and files to create", steps, coming });
+        events({ type: "planned", at: clock.now(), message: "machines and files to change", steps, coming });
     },
     retrying(reason: string): void {
       events({ type: "warning", at: clock.now(), message: `Backup is tried again: ${reason}` });
@@ -159,7 +159,7 @@ export function refuseProtected({ cluster: { name }, infrastructure: { deletionP
 }
 
 /** Resets every machine of the cluster, then takes the machines and the client files away. */
-export async function destroyWithoutTerraform(workspace: Workspace, events: EventListener): Promise<void> {
+export async function destroyWithoutTerraform(workspace: Workspace, events: (event: ToldEvent) => void): Promise<void> {
   const { environment, machines, clientFiles } = workspace;
   refuseProtected(environment);
   const secrets = await workspace.secrets.find();
@@ -168,11 +168,29 @@ export async function destroyWithoutTerraform(workspace: Workspace, events: Even
     throw workspace.secrets.lost(
       "Put its secrets file back: without it nobody can reset the machines. If they are wiped already, remove their record in state/.",
     );
+  const report = reporter(workspace, events);
   const options = await destroyOptions(workspace);
+  const gone = await removalSteps(workspace);
+  const files = (await clientFiles.certificates()).length === 0 ? [] : [noClientFilesStep];
+  report.planned([...gone, ...files], options === undefined ? 0 : null);
   if (options !== undefined) await destroyCluster({ ...options, events });
   await machines.remove();
+  for (const step of gone) report.finished(step);
   await clientFiles.remove();
+  for (const step of files) report.finished(step);
   await removeStack(workspace.root, environment.name);
+}
+
+/** Machines of other kinds are wiped, but not removed. */
+async function removalSteps({ environment, machines }: Workspace): Promise<readonly SmallStep[]> {
+  if (environment.kind !== "simulated") return [];
+  const names = [...(await machines.find()).keys(), ...(await machines.surplus()).map(({ name }) => name)];
+  return [...new Set(names)].map((machine) => ({
+    id: `destroy/${machine}`,
+    sentence: `destroy machine ${machine}`,
+    destructive: true,
+    machine,
+  }));
 }
 
 /** The cluster that a destroy wipes; undefined where none was begun, or its secrets are gone. */

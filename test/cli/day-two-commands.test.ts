@@ -298,7 +298,7 @@ describe("the commands for day two", () => {
     };
     environment(later + addon(3));
     expect(await planned()).toEqual({ exitCode: 2, changes: ["change add-on", "create backup"] });
-    expect((await talosmith("up", "tiny")).stderr).toMatch(/add-on first: applied[\s\S]*take backup tiny-/);
+    expect((await talosmith("up", "tiny")).stderr).toMatch(/add-on first: applied[\s\S]*take a backup/);
     expect(readdirSync(join(root, "later"))).toHaveLength(3);
     expect(await planned()).toEqual({ exitCode: 0, changes: [] });
     environment(later);

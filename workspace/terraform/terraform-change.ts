@@ -177,7 +177,7 @@ function comingSteps({ clusters }: Review): number | null {
 function plannedResources(resources: Review["resources"], at: Date): ToldEvent {
   const steps = resources.map((resource) => ({
     id: resource.address,
-    sentence: stepSentence(subjectOf(resource).name, resource.action),
+    sentence: stepSentence(subjectOf(resource), resource.action),
     destructive: resource.action === "delete" || resource.action === "replace",
     machine: subjectOf(resource).machine,
   }));
@@ -188,7 +188,8 @@ function subjectOf(resource: Review["resources"][number]): Subject {
   if (isMachine(resource)) return { name: `machine ${resource.name}`, machine: resource.name };
   if (resource.type === "talosmith_client_files") return { name: "client files" };
   // A main.ts may have others, each by its address.
-  return { name: resource.address === "talosmith_etcd_snapshot.backup" ? "backup" : resource.address };
+  if (resource.address !== "talosmith_etcd_snapshot.backup") return { name: resource.address };
+  return { name: "backup", sentence: resource.action === "delete" ? undefined : "take a backup" };
 }
 
 /** Of members and clusters the engine reports the steps; what is only forgotten takes none. */

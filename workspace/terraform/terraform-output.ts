@@ -42,6 +42,8 @@ export interface ApplyReport {
 /** What people call a resource, and the machine that it is. */
 export interface Subject {
   readonly name: string;
+  /** What an apply of it does, where that is not said by what happens to the resource. */
+  readonly sentence?: string | undefined;
   readonly machine?: string | undefined;
 }
 
@@ -63,8 +65,9 @@ export function applyReport(line: string, at: Date, { subjectOf, isReported, isS
   const { data } = parsed;
   if (data.type === "diagnostic") return diagnosticReport(data.diagnostic, at, isStopped);
   const { resource, action } = data.hook;
-  const { name, machine } = subjectOf(resource.addr);
-  const sentence = stepSentence(name, action);
+  const subject = subjectOf(resource.addr);
+  const { name, machine } = subject;
+  const sentence = stepSentence(subject, action);
   const event = (type: ToldEvent["type"], text: string): ApplyReport => ({
     event: { at, type, message: text, step: { id: resource.addr }, ...given({ machine }) },
   });
@@ -92,8 +95,8 @@ function diagnosticReport(diagnostic: Diagnostic, at: Date, isStopped: boolean):
 }
 
 /** What is done to a resource: `create machine w-1`. */
-export function stepSentence(name: string, action: string): string {
-  return `${verbs[action] ?? action} ${name}`;
+export function stepSentence({ name, sentence }: Subject, action: string): string {
+  return sentence ?? `${verbs[action] ?? action} ${name}`;
 }
 
 /** The provider's and terraform's own. */
