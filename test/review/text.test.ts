@@ -91,7 +91,7 @@ const phases: readonly (readonly [StepAction, string, string])[] = [
   ],
   [{ kind: "delete-node", machine: "w-1" }, "Remove machines", "delete Kubernetes node"],
   [{ kind: "wipe-etcd", machine: "w-1" }, "Restore etcd", "wipe etcd data"],
-  [{ kind: "restore-etcd", machine: "w-1", snapshot: "s" }, "Restore etcd", "restore etcd from s"],
+  [{ kind: "restore-etcd", machine: "w-1", snapshot: "s" }, "Restore etcd", "restore etcd from the backup"],
   [
     { kind: "upgrade-talos", machine: "w-1", from: "v1", to: "v2", image: "i" },
     "Upgrade Talos",
