@@ -72,10 +72,12 @@ const context: CommandContext = {
 };
 
 const program = createProgram(context, registrations);
-await runProgram(program, process.argv.slice(2), context);
-// At once: when Node comes to its end by itself, it lets go of our handlers first, and a second Ctrl-C then would end it
-// by the signal, not by its exit code.
-if (stop.signal.aborted) process.exit();
-// An attempt to connect to a machine that swallows packets cannot be taken back and would keep us for minutes. The
-// timer itself keeps nobody.
-setTimeout(() => process.exit(), 1000).unref();
+// No await: the executable's files are CommonJS.
+void runProgram(program, process.argv.slice(2), context).then(() => {
+  // At once: when Node comes to its end by itself, it lets go of our handlers first, and a second Ctrl-C then would end it
+  // by the signal, not by its exit code.
+  if (stop.signal.aborted) process.exit();
+  // An attempt to connect to a machine that swallows packets cannot be taken back and would keep us for minutes. The
+  // timer itself keeps nobody.
+  setTimeout(() => process.exit(), 1000).unref();
+});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Command, CommanderError, Help, type Option } from "commander";
-import { packageVersion } from "../workspace/package-root.ts";
+import { packageVersion } from "../talos/own-files.ts";
 import { takeGoSwitches } from "./commands/flags.ts";
 import type { CommandContext } from "./context.ts";
 import { correctedLine } from "./corrected-line.ts";

@@ -1,32 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from "node:crypto";
-import { access, mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { access, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { isExecutable, packageRoot, packageVersion } from "../talos/own-files.ts";
 import { bundleProvider, readBundle, sourceHash } from "./packaging/bundle.ts";
-import { directoryHash, installUnder, lockProvider } from "./packaging/install.ts";
+import { directoryHash, executableHash, installExecutable, installUnder, lockProvider } from "./packaging/install.ts";
 import { writeRelease } from "./packaging/release.ts";
 
 /** Nobody can register a name under `.internal`: an absent directory can't become somebody else's provider. */
 export const providerSource = "talosmith.internal/talosmith/talosmith";
 
+/** The provider that this talosmith comes with. */
 export interface ProviderPackage {
-  readonly directory: string;
   readonly version: string;
   /** The `h1:` hash for lock files. */
   readonly hash: string;
+  /** Puts it under a directory of plugins. */
+  install(plugins: string): Promise<void>;
+}
+
+export async function packageProvider(): Promise<ProviderPackage> {
+  const identity = { source: providerSource, version: packageVersion() };
+  const { version } = identity;
+  if (isExecutable()) {
+    const { execPath } = process;
+    const install = (plugins: string) => installExecutable(plugins, execPath, identity);
+    return { version, hash: await executableHash(execPath, version), install };
+  }
+  const files = await readBundle(await providerDirectory());
+  return { version, hash: directoryHash(files), install: (plugins) => installUnder(plugins, files, identity) };
 }
 
 /**
  * The provider's directory: the prebuilt one of a published package, else one built from this checkout into a cache
  * that is keyed by the sources.
  */
-export async function packageProvider(): Promise<ProviderPackage> {
-  const root = await packageRoot();
-  const directory = import.meta.url.endsWith(".ts") ? await buildIntoCache(root) : join(root, "dist", "provider");
-  const version = JSON.parse(await readFile(join(root, "package.json"), "utf8")).version as string;
-  return { directory, version, hash: directoryHash(await readBundle(directory)) };
+export async function providerDirectory(): Promise<string> {
+  const root = packageRoot();
+  return import.meta.url.endsWith(".ts") ? buildIntoCache(root) : join(root, "dist", "provider");
 }
 
 /** Builds the provider from a checkout into `directory`. */
@@ -42,9 +54,8 @@ export async function buildProvider(
 /** Lays the provider beside a stack and locks it, so that `init` needs neither network nor settings. */
 export async function installProvider(stack: string, given?: ProviderPackage): Promise<ProviderPackage> {
   const made = given ?? (await packageProvider());
-  const identity = { source: providerSource, version: made.version };
-  await installUnder(join(stack, "terraform.d", "plugins"), await readBundle(made.directory), identity);
-  await lockProvider(stack, made.hash, identity);
+  await made.install(join(stack, "terraform.d", "plugins"));
+  await lockProvider(stack, made.hash, { source: providerSource, version: made.version });
   return made;
 }
 
@@ -55,15 +66,16 @@ export async function installProvider(stack: string, given?: ProviderPackage): P
 export async function installProviderForUser(
   plugins: string = join(homedir(), ".terraform.d", "plugins"),
 ): Promise<{ readonly plugins: string; readonly version: string; readonly hash: string }> {
-  const { directory, version, hash } = await packageProvider();
-  await installUnder(plugins, await readBundle(directory), { source: providerSource, version });
+  const { version, hash, install } = await packageProvider();
+  await install(plugins);
   return { plugins, version, hash };
 }
 
 /** Writes the release: archives for a registry and a filesystem mirror, with checksums. */
 export async function releaseProvider(target: string): Promise<ProviderPackage> {
   const made = await packageProvider();
-  await writeRelease(target, await readBundle(made.directory), { source: providerSource, version: made.version });
+  const files = await readBundle(await providerDirectory());
+  await writeRelease(target, files, { source: providerSource, version: made.version });
   return made;
 }
 
@@ -102,15 +114,4 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** The nearest folder above this file that has a package.json: the checkout's, or the installed package's. */
-async function packageRoot(): Promise<string> {
-  let directory = dirname(fileURLToPath(import.meta.url));
-  while (!(await exists(join(directory, "package.json")))) {
-    const parent = dirname(directory);
-    if (parent === directory) throw new Error(`no package.json above ${fileURLToPath(import.meta.url)}`);
-    directory = parent;
-  }
-  return directory;
 }

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import * as z from "zod";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { packageRoot } from "../../workspace/package-root.ts";
+import { isExecutable, ownFile } from "../../talos/own-files.ts";
 import type { CommandContext } from "../context.ts";
 import { jsonText } from "../output/table.ts";
 
@@ -47,15 +47,14 @@ export async function writeProject(
     sendCrashReports: "false",
     output: "cdktf.out",
   };
-  const files: readonly (readonly [string, string])[] = [
-    ["cdktf.json", jsonText(projectFile)],
-    ["main.ts", mainFile],
-  ];
+  const settings = ["cdktf.json", jsonText(projectFile)] as const;
+  // Without main.ts the built-in app makes the stacks: a project of the executable needs neither Node nor npm.
+  const files = isExecutable() ? [settings] : [settings, ["main.ts", mainFile] as const];
   const missing = files.filter(([path]) => !existsSync(join(root, path)));
   for (const [path, content] of missing) await writeFileAtomically(join(root, path), content, { mode: 0o644 });
-  const written = missing.map(([path]) => path);
+  const written: string[] = missing.map(([path]) => path);
   if (await writeIgnored(join(root, ".gitignore"))) written.push(".gitignore");
-  return (await writePackage(root)) ? [...written, packageFile] : written;
+  return !isExecutable() && (await writePackage(root)) ? [...written, packageFile] : written;
 }
 
 /** True when it was changed. Who has one of our lines had them all, and took out the others on purpose. */
@@ -75,7 +74,7 @@ async function writePackage(root: string): Promise<boolean> {
   const before = existsSync(file) ? readFileSync(file, "utf8") : undefined;
   const their = parsePackage(file, before ?? jsonText({ name: packageName(root), private: true }));
   if (their.name === "talosmith") return false;
-  const own = ownPackage.parse(JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8")));
+  const own = ownPackage.parse(JSON.parse(ownFile("package.json")));
   const { cdktf = "", constructs = "" } = own.dependencies;
   const { tsx = "" } = own.devDependencies;
   const script = (command: string) => `talosmith ${command}`;

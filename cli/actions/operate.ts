@@ -3,6 +3,7 @@ import { setMaxListeners } from "node:events";
 import { hostname } from "node:os";
 import { inClusterAccess, kubernetesApi, kubernetesLease, systemTiming } from "../../engine/index.ts";
 import { listEnvironments, loadEnvironment } from "../../model/index.ts";
+import { packageVersion } from "../../talos/own-files.ts";
 import {
   type Log,
   openWatchedProject,
@@ -11,7 +12,6 @@ import {
   serveOperator,
   whileLeading,
 } from "../../watch/index.ts";
-import { packageVersion } from "../../workspace/package-root.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import type { CommandContext } from "../context.ts";
 import { jsonLine } from "../output/table.ts";

@@ -34,23 +34,7 @@ export async function bundleProvider(options: BundleOptions): Promise<void> {
   const { build } = await import("esbuild");
   await rm(outDir, { recursive: true, force: true });
   await mkdir(outDir, { recursive: true });
-  const common: BuildOptions = {
-    absWorkingDir: root,
-    bundle: true,
-    platform: "node",
-    ...settings,
-    logLevel: "silent",
-    metafile: true,
-    sourcemap: sourceMaps && "external",
-    sourcesContent: false,
-    plugins: [leaveOutProtoLoader],
-  };
-  const commonjs: BuildOptions = {
-    ...common,
-    ...byRequire,
-    define: { "import.meta.url": "__url" },
-    banner: { js: "const __url=require('node:url').pathToFileURL(__filename).href;" },
-  };
+  const commonjs: BuildOptions = { ...common(root, sourceMaps), ...byRequire };
   const lazy = new Map<string, string>();
   const start = await build({
     ...commonjs,
@@ -67,18 +51,12 @@ export async function bundleProvider(options: BundleOptions): Promise<void> {
       plugins: [loadLazily(root, lazy)],
     });
   const [engine, simulator] = await Promise.allSettled([
-    build({
-      ...commonjs,
-      // They were found in the order in which files happened to be read; the bytes must not depend on it.
-      entryPoints: Object.fromEntries([...lazy].sort().map(([file, name]) => [name, join(root, file)])),
-      // esbuild splits this format only.
-      format: "esm",
-      supported: {},
-      splitting: true,
-      outdir: outDir,
-      outExtension: { ".js": ".cjs" },
-      write: false,
-      sourcemap: sourceMaps && "inline",
+    // They were found in the order in which files happened to be read; the bytes must not depend on it.
+    bundleApart({
+      root,
+      entries: Object.fromEntries([...lazy].sort().map(([file, name]) => [name, file])),
+      outDir,
+      sourceMaps,
     }),
     daemon === undefined
       ? undefined
@@ -87,7 +65,7 @@ export async function bundleProvider(options: BundleOptions): Promise<void> {
   // Only now, when nobody writes into the directory any more.
   if (engine.status === "rejected") throw engine.reason;
   if (simulator.status === "rejected") throw simulator.reason;
-  for (const { path, text } of engine.value.outputFiles ?? []) await writeAsCommonJs(path, text, sourceMaps);
+  await engine.value.write();
   refuseModules(engine.value.metafile, /^provider\//, "would exist twice, and instanceof would tell lies");
   // But for the few lines that name the socket's folder.
   const slow =
@@ -96,6 +74,51 @@ export async function bundleProvider(options: BundleOptions): Promise<void> {
       : /^(talos\/(?!(process-folder|living-process)\.ts)|cloud-init\/|simulator\/|provider\/(framework|types)\/)/;
   refuseModules(start.metafile, slow, "would make every start slower");
   await chmod(join(outDir, startFile), 0o755);
+}
+
+function common(root: string, sourceMaps: boolean): BuildOptions {
+  return {
+    absWorkingDir: root,
+    bundle: true,
+    platform: "node",
+    ...settings,
+    logLevel: "silent",
+    metafile: true,
+    sourcemap: sourceMaps && "external",
+    sourcesContent: false,
+    plugins: [leaveOutProtoLoader],
+    define: { "import.meta.url": "__url" },
+    banner: { js: "const __url=require('node:url').pathToFileURL(__filename).href;" },
+  };
+}
+
+interface ApartOptions extends Pick<BundleOptions, "root" | "outDir" | "sourceMaps"> {
+  /** Files relative to the root, by the names of what they become. */
+  readonly entries: Readonly<Record<string, string>>;
+  /** Modules that are not bundled. @default none */
+  readonly external?: string[];
+}
+
+/** Bundles entry points, what they import dynamically and what they share into CommonJS files of one directory. Nothing is there before `write`. */
+export async function bundleApart({ root, outDir, sourceMaps = false, entries, external = [] }: ApartOptions) {
+  const { build } = await import("esbuild");
+  const { outputFiles, metafile } = await build({
+    ...common(root, sourceMaps),
+    entryPoints: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, join(root, file)])),
+    external,
+    // esbuild splits this format only.
+    format: "esm",
+    splitting: true,
+    outdir: outDir,
+    outExtension: { ".js": ".cjs" },
+    metafile: true,
+    write: false,
+    sourcemap: sourceMaps && "inline",
+  });
+  const write = async () => {
+    for (const { path, text } of outputFiles) await writeAsCommonJs(path, text, sourceMaps);
+  };
+  return { metafile, write };
 }
 
 /** Dynamic imports too: to set up the other loader takes longer than to load a file. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash, randomBytes } from "node:crypto";
-import { chmod, mkdir, readFile, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { createReadStream } from "node:fs";
+import { chmod, copyFile, mkdir, readFile, readlink, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { readBundle, startFile } from "./bundle.ts";
 
@@ -22,21 +23,62 @@ export async function installUnder(
   plugins: string,
   files: ReadonlyMap<string, Buffer>,
   { source, version }: ProviderIdentity,
-): Promise<string> {
+): Promise<void> {
   const target = join(plugins, ...source.split("/"), version);
-  if (await isInstalled(target, files)) return target;
-  const fresh = `${target}.${randomBytes(6).toString("hex")}.new`;
-  try {
-    const [first, ...others] = platforms;
+  if (await isInstalled(target, files)) return;
+  const [first, ...others] = platforms;
+  await writeAnew(target, async (fresh) => {
     await mkdir(join(fresh, first), { recursive: true });
     for (const [name, content] of files) await writeFile(join(fresh, first, name), content);
     await chmod(join(fresh, first, startFile), 0o755);
     for (const platform of others) await symlink(first, join(fresh, platform));
+  });
+}
+
+/**
+ * The same for an executable that is command and provider: under a provider's name it is the provider. A link, for it has a
+ * hundred megabytes; a copy on Windows, where links need a privilege.
+ */
+export async function installExecutable(
+  plugins: string,
+  executable: string,
+  { source, version }: ProviderIdentity,
+): Promise<void> {
+  const target = join(plugins, ...source.split("/"), version);
+  const file = join(platformOf(process.platform, process.arch), executableName(version));
+  const place = join(target, file);
+  if ((await realpath(place).catch(unless("ENOENT"))) === executable) return;
+  await writeAnew(target, async (fresh) => {
+    await mkdir(dirname(join(fresh, file)), { recursive: true });
+    if (process.platform === "win32") await copyFile(executable, join(fresh, file));
+    else await symlink(executable, join(fresh, file));
+  });
+}
+
+/** As terraform names the platform of a process. */
+function platformOf(system: NodeJS.Platform, processor: string): string {
+  return `${system === "win32" ? "windows" : system}_${processor === "x64" ? "amd64" : processor}`;
+}
+
+function executableName(version: string): string {
+  return `terraform-provider-talosmith_v${version}${process.platform === "win32" ? ".exe" : ""}`;
+}
+
+/** The `h1:` hash of an executable as a provider of this version. */
+export async function executableHash(executable: string, version: string): Promise<string> {
+  const content = createHash("sha256");
+  for await (const part of createReadStream(executable)) content.update(part);
+  return hashOf([[executableName(version), content.digest("hex")]]);
+}
+
+async function writeAnew(target: string, write: (fresh: string) => Promise<void>): Promise<void> {
+  const fresh = `${target}.${randomBytes(6).toString("hex")}.new`;
+  try {
+    await write(fresh);
     await replaceFolder(target, fresh);
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
-  return target;
 }
 
 /** Another run may put its own there at the same time; then ours takes the place of that. */
@@ -125,9 +167,14 @@ function render({ source, version, hash }: LockEntry): string {
 
 /** The `h1:` hash that Terraform's lock file has for a provider: over names and contents, the same on every platform. */
 export function directoryHash(files: ReadonlyMap<string, Uint8Array>): string {
+  return hashOf([...files].map(([name, content]) => [name, createHash("sha256").update(content).digest("hex")]));
+}
+
+/** Of names with the SHA-256 of their contents. */
+function hashOf(files: readonly (readonly [name: string, sum: string])[]): string {
   const list = [...files]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, content]) => `${createHash("sha256").update(content).digest("hex")}  ${name}\n`)
+    .map(([name, sum]) => `${sum}  ${name}\n`)
     .join("");
   return `h1:${createHash("sha256").update(list).digest("base64")}`;
 }

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildProvider, installProvider, providerSource } from "../../provider/package.ts";
+import { buildProvider, installProvider, providerDirectory, providerSource } from "../../provider/package.ts";
 import { simulatorAt } from "../../simulator/control/index.ts";
 import { connect } from "../../talos/api/index.ts";
 import { parseTalosconfig } from "../../talos/config/index.ts";
@@ -81,7 +81,8 @@ async function withCluster<T>(work: (cluster: AppliedCluster) => Promise<T>): Pr
   try {
     writeFileSync(join(folder, "cdktf.json"), "{}");
     writeFileSync(join(folder, "main.tf"), cluster);
-    const { directory } = await installProvider(folder);
+    await installProvider(folder);
+    const directory = await providerDirectory();
     terraform("init", "-input=false");
     terraform("apply", "-auto-approve", "-input=false", "-parallelism=50");
     return await work({ folder, directory, terraform, withSettings });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from "node:fs";
-import { packageProvider } from "../../provider/package.ts";
+import { providerDirectory } from "../../provider/package.ts";
 import { startedProvider } from "./provider-start.ts";
 import type { Row } from "./row.ts";
 
@@ -9,7 +9,7 @@ export const providerMemory: Row = {
   anchor: "80 MB",
   budget: 1,
   async measure() {
-    const child = await startedProvider((await packageProvider()).directory);
+    const child = await startedProvider(await providerDirectory());
     const kilobytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1];
     child.kill("SIGKILL");
     return { ours: Number(kilobytes) / 1024, anchor: 80, unit: "MB" };

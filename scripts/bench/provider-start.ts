@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
-import { packageProvider } from "../../provider/package.ts";
+import { providerDirectory } from "../../provider/package.ts";
 import { byTurns, fastest, type Row, succeed } from "./row.ts";
 
 export const providerStart: Row = {
@@ -9,7 +9,7 @@ export const providerStart: Row = {
   anchor: "node -e 0",
   budget: 2,
   async measure() {
-    const { directory } = await packageProvider();
+    const directory = await providerDirectory();
     return byTurns(
       15,
       () => started(directory),
@@ -38,7 +38,7 @@ export async function startedProvider(directory: string): Promise<ChildProcess> 
 /** Milliseconds from the start to the handshake, the fastest of several. */
 export async function startTime(runs: number): Promise<number> {
   // Packaged before the clock runs: to see whether it has to be made anew takes as long as a start.
-  const { directory } = await packageProvider();
+  const directory = await providerDirectory();
   return fastest(runs, () => started(directory));
 }
 

@@ -7,10 +7,12 @@ import { fetchNode, type NodeBinary, nodeBinaries } from "./node-binaries.ts";
 
 export interface ExecutableOptions {
   readonly binary: NodeBinary;
-  /** A directory of CommonJS files without folders in it. */
+  /** A directory without folders in it: CommonJS files, and what they read. */
   readonly files: string;
-  /** The file that is run. */
-  readonly main: string;
+  /** The file that is run as a provider. */
+  readonly provider: string;
+  /** The file that is run under every other name. @default - the provider */
+  readonly command?: string;
   /** An empty directory for what is made on the way. */
   readonly work: string;
   readonly executable: string;
@@ -23,13 +25,13 @@ export interface ExecutableOptions {
  * snapshot is in it. Throws without `llvm-strip`, which takes the names of Node's functions out of it, a sixth of the download.
  */
 export async function buildExecutable(options: ExecutableOptions): Promise<void> {
-  const { binary, files, main, work, executable, cache } = options;
+  const { binary, files, provider, command, work, executable, cache } = options;
   const node = join(work, `node-${binary.platform}`);
   copyFileSync(fetchNode(binary, cache), node);
   execFileSync("llvm-strip", [node]);
   const names = readdirSync(files).sort();
   const contents = join(work, "contents.json");
-  writeFileSync(contents, JSON.stringify({ main, files: names }));
+  writeFileSync(contents, JSON.stringify({ provider, command, files: names.filter((name) => name.endsWith(".cjs")) }));
   const settings = join(work, `${binary.platform}.json`);
   const assets = { "contents.json": contents, ...Object.fromEntries(names.map((name) => [name, join(files, name)])) };
   const config = {

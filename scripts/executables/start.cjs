@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first file of an executable: loads the files that are inside of it, each at its first use, as Node loads them from a
-// directory. Named by an argument, as for the simulator's process, another one is run than the usual one.
+// directory. Under the name of a Terraform provider it runs the provider, else the command if it has one. Named by an
+// argument, as for the simulator's process, another file is run.
 "use strict";
 const { basename, dirname, join } = require("node:path");
 const { getAsset, getRawAsset } = require("node:sea");
 const { compileFunction } = require("node:vm");
 
 const folder = dirname(process.execPath);
-const { files, main } = JSON.parse(getAsset("contents.json", "utf8"));
+const { files, command, provider } = JSON.parse(getAsset("contents.json", "utf8"));
 const loaded = new Map();
 const decoder = new TextDecoder();
 
@@ -29,6 +30,8 @@ function load(name) {
   return module.exports;
 }
 
+const isProvider = basename(process.argv0).startsWith("terraform-provider-");
+const main = isProvider ? provider : (command ?? provider);
 const named = basename(process.argv[2] ?? "");
 if (files.includes(named)) process.argv.splice(1, 1);
 load(files.includes(named) ? named : main);

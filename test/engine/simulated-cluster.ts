@@ -17,7 +17,7 @@ import {
   talosMachines,
 } from "../../engine/index.ts";
 import { defaultPolicy } from "../../engine/policy.ts";
-import { packageProvider } from "../../provider/package.ts";
+import { providerDirectory } from "../../provider/package.ts";
 import { type SimulatedMachine, type SimulatorControl, simulatorAt } from "../../simulator/control/index.ts";
 import { given } from "../../talos/given.ts";
 import { Contract, TalosVersion } from "../../talos/version/index.ts";
@@ -51,7 +51,7 @@ export async function simulatedLab(cluster: string, secrets = testSecrets()): Pr
   // Reboots of a second and a half are for talosctl's eyes; the engine sees short ones as well.
   const scale = `TALOSMITH_SIMULATOR_TIME_SCALE=${process.env.TALOSMITH_SIMULATOR_TIME_SCALE ?? "0.2"}`;
   // As users have it: to translate the sources first would take ten times as long as to start.
-  const daemon = join((await packageProvider()).directory, "simulator-daemon.cjs");
+  const daemon = join(await providerDirectory(), "simulator-daemon.cjs");
   const daemonCommand = ["/usr/bin/env", scale, process.execPath, daemon] as const;
   const simulator = simulatorAt(join(directory, "simulator"), { daemonCommand });
   let first: string | undefined;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -75,38 +75,64 @@ describe("an ad-hoc signature", () => {
 const missing = !everything || ["llvm-strip", "terraform"].some((name) => findProgram(name) === undefined);
 const platform = `${process.platform}_${process.arch === "x64" ? "amd64" : process.arch}`;
 
-describe.skipIf(missing)("the provider as one file", () => {
-  test("is the same each time, and brings up the local stack on a machine without Node", () => {
-    const name = "terraform-provider-talosmith_v0.1.0";
-    const made = resolve("dist/executables", platform, name);
+describe.skipIf(missing)("one file, on a machine without Node,", () => {
+  const provider = "terraform-provider-talosmith_v0.1.0";
+  const made = (name: string) => resolve("dist/executables", platform, name);
+  const bin = join(work, "bin");
+  const run = (folder: string, program: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+    execFileSync(join(bin, program), args, { cwd: folder, env: { PATH: bin, HOME: work, ...env }, encoding: "utf8" });
+
+  test("is the same each time", () => {
     const build = () => {
       execFileSync(process.execPath, ["--import", "tsx", "scripts/build-executables.ts", platform], {
         stdio: "ignore",
       });
-      return createHash("sha256").update(readFileSync(made)).digest("hex");
+      return [provider, "talosmith"].map((name) =>
+        createHash("sha256")
+          .update(readFileSync(made(name)))
+          .digest("hex"),
+      );
     };
     const first = build();
-    expect(build()).toBe(first);
-    const [bin, project] = [join(work, "bin"), join(work, "project")];
-    const mirror = join(work, "mirror/talosmith.internal/talosmith/talosmith/0.1.0", platform);
-    for (const folder of [bin, mirror]) mkdirSync(folder, { recursive: true });
+    expect(build()).toEqual(first);
+    mkdirSync(bin);
     symlinkSync(findProgram("terraform") ?? "", join(bin, "terraform"));
-    cpSync(made, join(mirror, name));
+    cpSync(made("talosmith"), join(bin, "talosmith"));
+  });
+
+  test("the provider brings up the local stack", () => {
+    const project = join(work, "project");
+    const mirror = join(work, "mirror/talosmith.internal/talosmith/talosmith/0.1.0", platform);
+    mkdirSync(mirror, { recursive: true });
+    cpSync(made(provider), join(mirror, provider));
     cpSync("terraform/local", project, { recursive: true });
     const settings = join(work, "settings.tfrc");
     writeFileSync(
       settings,
       `provider_installation {\n  filesystem_mirror {\n    path = "${join(work, "mirror")}"\n  }\n}\n`,
     );
-    const env = { PATH: bin, HOME: work, TF_CLI_CONFIG_FILE: settings };
     const terraform = (...args: string[]) =>
-      execFileSync(join(bin, "terraform"), [...args, "-no-color"], { cwd: project, env, encoding: "utf8" });
+      run(project, "terraform", [...args, "-no-color"], { TF_CLI_CONFIG_FILE: settings });
     terraform("init");
     try {
       expect(terraform("apply", "-auto-approve")).toContain("12 added");
       expect(terraform("plan")).toContain("No changes");
     } finally {
       terraform("destroy", "-auto-approve");
+    }
+  });
+
+  test.each([[], ["--without-terraform"]])("the command makes a project and deploys it %s", (...flags) => {
+    const project = mkdtempSync(join(work, "demo-"));
+    const talosmith = (line: string) => run(project, "talosmith", line.split(" "));
+    expect(talosmith("--version")).toBe("0.1.0\n");
+    talosmith("init demo --kind simulated --control-planes 1 --workers 1");
+    expect(readdirSync(project).sort()).toEqual([".gitignore", "cdktf.json", "environments"]);
+    try {
+      expect(talosmith(["deploy demo --yes", ...flags].join(" "))).toContain("demo is up");
+      talosmith("plan demo");
+    } finally {
+      talosmith("destroy demo --yes");
     }
   });
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { packageProvider, providerSource } from "../../provider/package.ts";
+import { packageProvider, providerDirectory, providerSource } from "../../provider/package.ts";
 import { readBundle } from "../../provider/packaging/bundle.ts";
 import { directoryHash, installUnder, lockProvider } from "../../provider/packaging/install.ts";
 import type { ClusterWorkspace } from "./cluster-workspace.ts";
@@ -16,8 +16,8 @@ export type KillAt = { readonly rpc: string; readonly nth: number } | { readonly
  * arrive. Nothing of this is in the provider itself.
  */
 export async function installKillingProvider(workspace: ClusterWorkspace): Promise<void> {
-  const { directory, version } = await packageProvider();
-  const files = new Map(await readBundle(directory));
+  const { version } = await packageProvider();
+  const files = new Map(await readBundle(await providerDirectory()));
   const real = files.get(startFile);
   if (real === undefined) throw new Error("the bundle has no start file");
   files.set("real.cjs", real);

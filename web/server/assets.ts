@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ownFile } from "../../talos/own-files.ts";
 
 interface Asset {
   readonly type: string;
@@ -22,7 +23,7 @@ const files = [
 /** The page: of a published package as it was built, of a checkout from its sources. */
 export function loadAssets(): Promise<Assets> {
   if (import.meta.url.endsWith(".ts")) return assetsFromSource();
-  return assets((name) => readFile(join(here, "..", "web", name), "utf8"));
+  return assets(async (name) => ownFile(`dist/web/${name}`));
 }
 
 /** The page from its sources: bundled on the spot, in a few milliseconds. */

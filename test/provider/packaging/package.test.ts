@@ -56,7 +56,7 @@ describe("the packaged provider", () => {
   test("is built once and installed for every platform, with its hash in the lock file", async () => {
     const stack = join(work, "stack");
     const installed = await installProvider(stack);
-    expect(await packageProvider()).toEqual(installed);
+    expect((await packageProvider()).hash).toBe(installed.hash);
     const plugins = join(stack, "terraform.d", "plugins", ...providerSource.split("/"), installed.version);
     expect(readdirSync(plugins).sort()).toEqual(["darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64"]);
     for (const platform of readdirSync(plugins)) {
