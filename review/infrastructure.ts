@@ -38,20 +38,40 @@ const ownKinds: Readonly<Record<string, string>> = {
   [backupType]: "backup",
 };
 
+interface Group {
+  readonly action: Action;
+  readonly kind: string;
+  count: number;
+  readonly names: string[];
+}
+
+/** Client files are two in one resource; a backup has a name only once it is taken. */
+function namesIn(type: string, name: string): readonly string[] {
+  if (type === backupType) return [];
+  return type === clientFilesType ? name.split(", ") : [name];
+}
+
+function whatHappens(action: Action, kind: string, count: number): string {
+  if (kind === ownKinds[backupType] && action !== "delete")
+    return count === 1 ? "take a backup" : `take ${count} backups`;
+  return `${verbs[action]} ${count === 1 ? kind : `${count} ${plural(kind)}`}`;
+}
+
 /** Machines and what talosmith makes by the words of people; the rest by Terraform's type. */
 export function infrastructureChanges({ resources }: Pick<Review, "resources">): readonly InfrastructureChange[] {
-  const groups = new Map<string, { readonly action: Action; readonly kind: string; readonly names: string[] }>();
+  const groups = new Map<string, Group>();
   for (const { type, action, name } of resources) {
     // Nothing happens to a backup that is kept.
     if (inSteps.has(type) || (type === backupType && action === "forget")) continue;
     const kind = machineTypes.has(type) ? "machine" : (ownKinds[type] ?? type);
-    const group = groups.get(`${action} ${kind}`) ?? { action, kind, names: [] };
-    group.names.push(name);
+    const group = groups.get(`${action} ${kind}`) ?? { action, kind, count: 0, names: [] };
+    group.count += 1;
+    group.names.push(...namesIn(type, name));
     groups.set(`${action} ${kind}`, group);
   }
   const inOrder = [...groups.values()].sort((left, right) => rank(left.kind) - rank(right.kind));
-  return inOrder.map(({ action, kind, names }) => ({
-    what: `${verbs[action]} ${names.length === 1 ? kind : `${names.length} ${plural(kind)}`}`,
+  return inOrder.map(({ action, kind, count, names }) => ({
+    what: whatHappens(action, kind, count),
     names,
     losesData: kind === "machine" && (action === "delete" || action === "replace"),
   }));

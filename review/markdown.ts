@@ -45,7 +45,7 @@ function notes({ basis, complete, errored, drifted }: Review): string[] {
     found.push("What a first apply makes, read from the generated stack: nothing was compared with what there is.");
   if (errored) found.push("**The plan ended with an error: this is only a part of it.**");
   else if (!complete) found.push("The plan is partial: more will be planned after it is applied.");
-  if (drifted.length > 0) found.push(`Changed outside of Terraform: ${codes(drifted)}.`);
+  if (drifted.length > 0) found.push(`Changed since the last apply of Terraform: ${codes(drifted)}.`);
   return found;
 }
 

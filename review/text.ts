@@ -23,7 +23,7 @@ export function renderText(review: Review, style: Style = plainStyle): string {
   const parts = [
     review.errored ? ["The plan ended with an error: this is only a part of it."] : [],
     review.findings.map((finding) => findingLine(finding, style)),
-    review.drifted.length === 0 ? [] : [`Changed outside of Terraform: ${review.drifted.join(", ")}`],
+    review.drifted.length === 0 ? [] : [`Changed since the last apply of Terraform: ${review.drifted.join(", ")}`],
     section("Infrastructure", infrastructureChanges(review).map(infrastructureLine), style),
     ...review.clusters.flatMap((cluster) => clusterSections(cluster, style)),
   ].filter((lines) => lines.length > 0);
@@ -40,7 +40,7 @@ function section(title: string, lines: readonly string[], style: Style): readonl
 }
 
 export function infrastructureLine({ what, names }: Pick<InfrastructureChange, "what" | "names">): string {
-  return `${what}: ${listed(names)}`;
+  return names.length === 0 ? what : `${what}: ${listed(names)}`;
 }
 
 function clusterSections(cluster: ClusterChange, style: Style): readonly (readonly string[])[] {

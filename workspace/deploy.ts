@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative } from "node:path";
 import {
   applyCluster,
@@ -7,10 +7,12 @@ import {
   destroyCluster,
   type EngineOptions,
   journalPath,
+  lockFileFor,
   refuseDestroy,
   refuseErrors,
   type ToldEvent,
   usesKubernetes,
+  withLock,
 } from "../engine/index.ts";
 import { type Environment, patchLists } from "../model/index.ts";
 import { given } from "../talos/given.ts";
@@ -50,10 +52,29 @@ interface DeployOptions {
 }
 
 /** Makes the machines, brings the cluster up and writes the client files, all without Terraform. */
-export async function deployWithoutTerraform(
+export function deployWithoutTerraform(
   workspace: Workspace,
   events: (event: ToldEvent) => void,
-  { review, planned }: DeployOptions = {},
+  options: DeployOptions = {},
+): Promise<{ readonly changed: boolean }> {
+  return alone(workspace, "deploy", events, () => deployAlone(workspace, events, options));
+}
+
+/** One run at a time from the first machine on: a cluster's own lock needs secrets, and is free while machines are made. */
+function alone<T>(
+  { root, name, context: { clock } }: Workspace,
+  what: string,
+  events: (event: ToldEvent) => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  const waiting = (message: string) => events({ type: "waiting", at: clock.now(), message });
+  return withLock(lockFileFor(join(realpathSync(root), name)), { what: `${what} of ${name}`, waiting }, work);
+}
+
+async function deployAlone(
+  workspace: Workspace,
+  events: (event: ToldEvent) => void,
+  { review, planned }: DeployOptions,
 ): Promise<{ readonly changed: boolean }> {
   const { machines, clientFiles } = workspace;
   const addons = await readAddons(workspace);
@@ -64,16 +85,21 @@ export async function deployWithoutTerraform(
   const report = reporter(workspace, events);
   const files = planned?.clientFiles ? [clientFileStep] : [];
   const backup = planned?.backup ? [backupStep] : [];
-  report.planned([...missing, ...files, ...backup], planned?.steps ?? null);
+  const leaving = await machines.surplus();
+  const gone = removalSteps(
+    workspace,
+    leaving.map((machine) => machine.name),
+  );
+  report.planned([...missing, ...gone, ...files, ...backup], planned?.steps ?? null);
   const addresses = await machines.ensure();
   for (const step of missing) report.finished(step);
-  const leaving = await machines.surplus();
   const desired = await workspace.desired(secrets, addresses, { leaving });
   const options = { ...workspace.engineOptionsFor({ desired, secrets }), events, claim: workspace.claim };
   const { steps } = await applyCluster(review === undefined ? options : { ...options, review });
   await recordContract(workspace.root, workspace.environment);
   const left = leaving.map(({ name }) => name);
   await machines.remove(left);
+  for (const step of gone) report.finished(step);
   const written = await clientFiles.ensure(desired, secrets);
   if (written > 0) report.finished(clientFileStep);
   const released = usesKubernetes(workspace.policy)
@@ -159,7 +185,11 @@ export function refuseProtected({ cluster: { name }, infrastructure: { deletionP
 }
 
 /** Resets every machine of the cluster, then takes the machines and the client files away. */
-export async function destroyWithoutTerraform(workspace: Workspace, events: (event: ToldEvent) => void): Promise<void> {
+export function destroyWithoutTerraform(workspace: Workspace, events: (event: ToldEvent) => void): Promise<void> {
+  return alone(workspace, "destroy", events, () => destroyAlone(workspace, events));
+}
+
+async function destroyAlone(workspace: Workspace, events: (event: ToldEvent) => void): Promise<void> {
   const { environment, machines, clientFiles } = workspace;
   refuseProtected(environment);
   const secrets = await workspace.secrets.find();
@@ -170,7 +200,8 @@ export async function destroyWithoutTerraform(workspace: Workspace, events: (eve
     );
   const report = reporter(workspace, events);
   const options = await destroyOptions(workspace);
-  const gone = await removalSteps(workspace);
+  const names = [...(await machines.find()).keys(), ...(await machines.surplus()).map(({ name }) => name)];
+  const gone = removalSteps(workspace, [...new Set(names)]);
   const files = (await clientFiles.certificates()).length === 0 ? [] : [noClientFilesStep];
   report.planned([...gone, ...files], options === undefined ? 0 : null);
   if (options !== undefined) await destroyCluster({ ...options, events });
@@ -182,10 +213,9 @@ export async function destroyWithoutTerraform(workspace: Workspace, events: (eve
 }
 
 /** Machines of other kinds are wiped, but not removed. */
-async function removalSteps({ environment, machines }: Workspace): Promise<readonly SmallStep[]> {
+function removalSteps({ environment }: Workspace, names: readonly string[]): readonly SmallStep[] {
   if (environment.kind !== "simulated") return [];
-  const names = [...(await machines.find()).keys(), ...(await machines.surplus()).map(({ name }) => name)];
-  return [...new Set(names)].map((machine) => ({
+  return names.map((machine) => ({
     id: `destroy/${machine}`,
     sentence: `destroy machine ${machine}`,
     destructive: true,

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import pc from "picocolors";
-import type { Style } from "../../review/index.ts";
 import { findingLine } from "../../review/index.ts";
 import { keepContract, withPlannedChange } from "../../workspace/change.ts";
 import { deployedDirectly } from "../../workspace/deploy.ts";
@@ -25,6 +23,7 @@ import { deployedByTerraform } from "../../workspace/terraform/terraform-change.
 import type { Workspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
+import { colorsOf, styleOf } from "../output/colors.ts";
 import { type ProgressOptions, showStatus, withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
 
@@ -39,9 +38,6 @@ export interface RunFlags {
 export function forRun(workspace: Workspace, { kubernetes }: RunFlags): Workspace {
   return kubernetes ? workspace : workspace.withoutKubernetes();
 }
-
-/** Colors where stderr or stdout is a terminal that takes them. */
-export const style: Style = { danger: pc.red, caution: pc.yellow, title: pc.bold };
 
 /** Finds what manages an environment, and says so: the one line that differs from one manager to the other. */
 export async function openManager(
@@ -132,6 +128,7 @@ function showPlanned(
   context: CommandContext,
 ): void {
   printWarnings(change, context);
+  const style = styleOf(context.stderr, context);
   if (json) for (const finding of change.review.findings) context.stderr.write(`${findingLine(finding, style)}\n`);
   else if (!change.isEmpty) context.stderr.write(`\n${planText(change, style)}\n`);
   if (json && change.rolled !== undefined) context.stderr.write(`${change.rolled}\n`);
@@ -152,5 +149,6 @@ async function printDeployed({ workspace, manager, context, started }: DeployRun
   const where = unseen === undefined ? "" : " on the machines that answer";
   if (!changed) context.stderr.write(`Nothing to change${where}.\n`);
   const seconds = (performance.now() - started) / 1000;
-  context.stdout.write(deployedSummary({ ...deployed, unseen, runner: managerName(manager), seconds }, context.name));
+  const summary = { ...deployed, unseen, runner: managerName(manager), seconds };
+  context.stdout.write(deployedSummary(summary, context.name, colorsOf(context.stdout, context)));
 }

@@ -9,9 +9,10 @@ import { removeFromUserKubeconfig } from "../../workspace/user-kubeconfig.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approvedFor } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
+import { styleOf } from "../output/colors.ts";
 import { type ProgressOptions, withProgress } from "../output/progress.ts";
 import { report } from "../output/report.ts";
-import { openExistingManager, planned, printWarnings, style } from "./change.ts";
+import { openExistingManager, planned, printWarnings } from "./change.ts";
 
 type DestroyFlags = ApprovalFlags & ProgressOptions;
 
@@ -69,7 +70,7 @@ async function destroyPlanned(
 ): Promise<Outcome | "declined"> {
   if (change.isEmpty) return "not-deployed";
   printWarnings(change, context);
-  const text = planText(change, style);
+  const text = planText(change, styleOf(context.stderr, context));
   if (!json && text !== "") context.stderr.write(`\n${text}\n`);
   const question = `Destroy everything in ${name}? This cannot be undone.`;
   if (!(await approvedFor(environment, question, { yes }, context))) return "declined";

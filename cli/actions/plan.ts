@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { checkHealth } from "../../engine/index.ts";
-import { infrastructureChanges } from "../../review/index.ts";
+import { infrastructureChanges, type Style } from "../../review/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { backupLine, backupStatus } from "../../workspace/backups.ts";
@@ -9,9 +9,10 @@ import { noticeOf, type PlannedChange, planText } from "../../workspace/planned-
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
+import { styleOf } from "../output/colors.ts";
 import { contractLine } from "../output/contract-line.ts";
 import { jsonLine } from "../output/table.ts";
-import { forRun, openManager, planned, printWarnings, type RunFlags, style } from "./change.ts";
+import { forRun, openManager, planned, printWarnings, type RunFlags } from "./change.ts";
 import { tellFirstContact } from "./synth.ts";
 
 interface PlanFlags {
@@ -50,14 +51,15 @@ export async function showPlan(
     if (!raw) printWarnings(change, context);
     for (const line of unhealthy) context.stderr.write(`Not healthy: ${line}\n`);
     if (json) context.stdout.write(jsonLine(jsonPlan(change, workspace, manager, unhealthy)));
-    else if (!raw || manager.kind === "talosmith") context.stdout.write(textOf(change, unhealthy.length > 0));
+    else if (!raw || manager.kind === "talosmith")
+      context.stdout.write(textOf(change, unhealthy.length > 0, styleOf(context.stdout, context)));
     const notice = noticeOf(workspace, change);
     if (notice !== undefined) context.stderr.write(`${notice}\n`);
     context.exit(change.isEmpty ? 0 : 2);
   });
 }
 
-function textOf(change: PlannedChange, isUnhealthy: boolean): string {
+function textOf(change: PlannedChange, isUnhealthy: boolean, style: Style): string {
   if (!change.isEmpty) return planText(change, style) || "Outputs or settings change, and no resource does.\n";
   if (change.unseen !== undefined) return "Nothing to change on the machines that answer.\n";
   return isUnhealthy ? "Nothing to change, but the cluster is not healthy.\n" : "Nothing to change.\n";

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import pc from "picocolors";
 import { isGiven } from "../../talos/given.ts";
 import { counted } from "../../workspace/amounts.ts";
 import type { Deployed, DeployedMachine } from "../../workspace/deploy.ts";
+import type { Colors } from "./colors.ts";
 
 /** What a person wants to know when a deploy is done: what is there, where, and what to type next. `name` is ours. */
-export function deployedSummary(deployed: Deployed, name: string): string {
+export function deployedSummary(deployed: Deployed, name: string, { green, yellow, bold, dim }: Colors): string {
   const width = Math.max(...deployed.machines.map(({ name }) => name.length));
   const roles = { controlplane: "control plane", worker: "worker" } as const;
-  const mark = (machine: string) => (isSeen(deployed, machine) ? pc.green("●") : pc.yellow("○"));
+  const mark = (machine: string) => (isSeen(deployed, machine) ? green("●") : yellow("○"));
   const machines = deployed.machines.map(
     ({ name, role, address }) => `  ${mark(name)} ${name.padEnd(width)}  ${roles[role].padEnd(13)}  ${address}`,
   );
   return [
     "",
-    pc.bold(headline(deployed)) + pc.dim(`  (${deployed.seconds.toFixed(1)} s, ${deployed.runner})`),
+    bold(headline(deployed)) + dim(`  (${deployed.seconds.toFixed(1)} s, ${deployed.runner})`),
     `Talos ${deployed.talosVersion}, Kubernetes v${deployed.kubernetesVersion}, ${deployed.endpoint}`,
     "",
     ...machines,

@@ -7,11 +7,11 @@ import { pidNamespace, processIdentity } from "../../talos/living-process.ts";
 import { holding } from "./lock-file.ts";
 
 /**
- * Where runs on this computer agree who works on a cluster: one file per Talos CA, whatever the checkout. In no folder
- * of its own, which the last one out would have to take from under another's feet.
+ * Where runs on this computer agree who works on a cluster: one file per Talos CA, whatever the checkout; or per environment
+ * of a project. In no folder of its own, which the last one out would have to take from under another's feet.
  */
-export function lockFileFor(caFingerprint: string): string {
-  return join(tmpdir(), `talosmith-${userId()}-${digest(caFingerprint).slice(0, 16)}.lock`);
+export function lockFileFor(key: string): string {
+  return join(tmpdir(), `talosmith-${userId()}-${digest(key).slice(0, 16)}.lock`);
 }
 
 /**

@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -10,6 +20,7 @@ import { registerMachine } from "../../cli/commands/machine.ts";
 import { registerClientFiles } from "../../cli/commands/project.ts";
 import { registerSim } from "../../cli/commands/sim.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
+import { lockFileFor, withLock } from "../../engine/index.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { contextOf, parseTalosconfig } from "../../talos/config/index.ts";
 import { projectSimulator } from "../../workspace/simulator.ts";
@@ -61,6 +72,22 @@ describe("the commands without Terraform", () => {
     expect(stderr).toContain("talosmith deploy tiny");
     expect(exitCode).toBe(1);
     expect(existsSync(join(root, "generated"))).toBe(false);
+  });
+
+  test("up makes no machine while another run works on the same environment", async () => {
+    const context = testContext({ cwd: root, clock: systemClock });
+    let up: Promise<void> | undefined;
+    await withLock(lockFileFor(join(realpathSync(root), "tiny")), { what: "another deploy" }, async () => {
+      up = runProgram(createProgram(context, registrations), ["up", "tiny"], context);
+      await expect.poll(() => context.written.stderr, { timeout: 60_000 }).toContain("behind: another deploy");
+      expect(await projectSimulator(root).listMachines()).toEqual([]);
+    });
+    await up;
+    expect(context.written.exitCode).toBe(0);
+    expect(await projectSimulator(root).listMachines()).toHaveLength(2);
+    expect((await talosmith("down", "tiny", "--yes")).exitCode).toBe(0);
+    rmSync(join(root, "generated"), { recursive: true });
+    rmSync(join(root, "secrets"), { recursive: true });
   });
 
   test("up --json tells each step as a versioned line and leaves the client files", async () => {

@@ -297,7 +297,7 @@ describe("the commands for day two", () => {
       return { exitCode, changes: JSON.parse(stdout).infrastructure.map(({ what }: { what: string }) => what) };
     };
     environment(later + addon(3));
-    expect(await planned()).toEqual({ exitCode: 2, changes: ["change add-on", "create backup"] });
+    expect(await planned()).toEqual({ exitCode: 2, changes: ["change add-on", "take a backup"] });
     expect((await talosmith("up", "tiny")).stderr).toMatch(/add-on first: applied[\s\S]*take a backup/);
     expect(readdirSync(join(root, "later"))).toHaveLength(3);
     expect(await planned()).toEqual({ exitCode: 0, changes: [] });

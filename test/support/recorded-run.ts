@@ -3,6 +3,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pc from "picocolors";
 import { vi } from "vitest";
 import { applyPlanned } from "../../cli/actions/change.ts";
 import { consequences } from "../../cli/actions/upgrade.ts";
@@ -153,7 +154,8 @@ export async function shownRun(run: RecordedRun, root: string, view: "ci" | "ter
     const flags = { yes: view === "ci" };
     await applyPlanned(planned, { workspace, manager: run.manager, flags, context, started: 0 });
     const end = { runner: managerName(run.manager), seconds: run.milliseconds / 1000 };
-    if (run.deployed !== undefined) write(deployedSummary({ ...run.deployed, ...end }, "talosmith"));
+    if (run.deployed !== undefined)
+      write(deployedSummary({ ...run.deployed, ...end }, "talosmith", pc.createColors(false)));
   } catch (error) {
     reportError(error, context);
   } finally {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import pc from "picocolors";
 import { expect, test } from "vitest";
 import { deployedSummary } from "../../../cli/output/summary.ts";
 import type { Deployed } from "../../../workspace/deploy.ts";
@@ -19,7 +20,7 @@ const deployed: Deployed = {
 };
 
 test("the summary says what is there, where, and what to type next", () => {
-  const text = deployedSummary(deployed, "npx talosmith");
+  const text = deployedSummary(deployed, "npx talosmith", pc.createColors(false));
   expect(text).toBe(`
 local is up: 1 control plane, 1 worker  (4.3 s, terraform)
 Talos v1.13.9, Kubernetes v1.36.3, https://127.9.9.2:6443
@@ -40,7 +41,7 @@ test.each([
   { unseen: ["local-cp-1"], says: "local: 1 of 2 machines could not be checked: local-cp-1", marks: "○●" },
   { unseen: [], says: "local: not everything could be checked, see the warnings above", marks: "○○" },
 ])("a cluster of which something was not seen is not called up: $says", ({ unseen, says, marks }) => {
-  const text = deployedSummary({ ...deployed, unseen }, "npx talosmith");
+  const text = deployedSummary({ ...deployed, unseen }, "npx talosmith", pc.createColors(false));
   expect(text).toContain(says);
   expect(text).not.toContain("is up");
   expect(text.match(/[●○](?= local-)/g)?.join("")).toBe(marks);
