@@ -46,8 +46,8 @@ interface Group {
 }
 
 /** Client files are two in one resource; a backup has a name only once it is taken. */
-function namesIn(type: string, name: string): readonly string[] {
-  if (type === backupType) return [];
+function namesIn(type: string, action: Action, name: string): readonly string[] {
+  if (type === backupType && action !== "delete") return [];
   return type === clientFilesType ? name.split(", ") : [name];
 }
 
@@ -66,7 +66,7 @@ export function infrastructureChanges({ resources }: Pick<Review, "resources">):
     const kind = machineTypes.has(type) ? "machine" : (ownKinds[type] ?? type);
     const group = groups.get(`${action} ${kind}`) ?? { action, kind, count: 0, names: [] };
     group.count += 1;
-    group.names.push(...namesIn(type, name));
+    group.names.push(...namesIn(type, action, name));
     groups.set(`${action} ${kind}`, group);
   }
   const inOrder = [...groups.values()].sort((left, right) => rank(left.kind) - rank(right.kind));

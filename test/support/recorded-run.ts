@@ -134,7 +134,11 @@ export async function shownRun(run: RecordedRun, root: string, view: "ci" | "ter
     pictures.push(`--- after ${second} s\n${screen.text.slice(head.length)}`);
   };
   const stderr = { write, isTerminal: view === "terminal", columns: 80, rows: 24 };
-  const context = { ...testContext({ cwd: root, clock: { now: () => new Date() } }), stderr, stdout: stderr };
+  const context = {
+    ...testContext({ cwd: root, env: { NO_COLOR: "1" }, clock: { now: () => new Date() } }),
+    stderr,
+    stdout: stderr,
+  };
   const workspace = openWorkspace("lab", context, { existing: false });
   const change = run.to === undefined ? undefined : changeVersion("lab", "talosVersion", run.to, fileReader(root));
   for (const line of change === undefined ? [] : consequences(root, "talosVersion", change)) write(`${line}\n`);
