@@ -77,6 +77,8 @@ export class StepContext {
     this.#lease = engine.lease;
     setMaxListeners(0, this.#halted.signal);
     const { signal } = engine;
+    if (signal?.aborted) this.halt();
+    signal?.addEventListener("abort", () => this.halt(), { once: true });
     this.observe = singleFlight(() => {
       this.unanswered.clear();
       return observe(engine.desired, { machines: engine.machines, unanswered: this.unanswered, signal });
@@ -134,7 +136,7 @@ export class StepContext {
     return waitUntil(check, {
       timing: this.timing,
       // Only the waiting is cut short; a call that is on its way to a machine gets its answer.
-      signal: this.signal === undefined ? this.#halted.signal : AbortSignal.any([this.signal, this.#halted.signal]),
+      signal: this.#halted.signal,
       timeout: step.kind === "drain" ? this.policy.drainTimeout : this.timeouts.step,
       what: step.sentence,
       machine: step.machine,

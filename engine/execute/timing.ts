@@ -33,19 +33,42 @@ function systemAlarm(milliseconds: number, ring: () => void): () => void {
 }
 
 /** A sleep by any alarm. */
-export function sleepBy(alarm: Timing["alarm"], milliseconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(canceled());
-    const canceledSleep = () => {
-      stop();
-      reject(canceled());
-    };
-    const stop = alarm(milliseconds, () => {
-      signal?.removeEventListener("abort", canceledSleep);
-      resolve();
-    });
-    signal?.addEventListener("abort", canceledSleep, { once: true });
-  });
+export async function sleepBy(alarm: Timing["alarm"], milliseconds: number, signal?: AbortSignal): Promise<void> {
+  const sleeper = sleeperBy(alarm, signal);
+  try {
+    await sleeper.sleep(milliseconds);
+  } finally {
+    sleeper.close();
+  }
+}
+
+/** Sleeps one after another, until it is closed. */
+export interface Sleeper {
+  /** Rejects with code `canceled` as soon as the signal fires. */
+  sleep(milliseconds: number): Promise<void>;
+  close(): void;
+}
+
+/**
+ * Listens to the signal once for all sleeps: a thousand machines share it, and to add and remove a listener takes longer
+ * the more there are.
+ */
+export function sleeperBy(alarm: Timing["alarm"], signal: AbortSignal | undefined): Sleeper {
+  let cancel = () => {};
+  const cancelLast = () => cancel();
+  signal?.addEventListener("abort", cancelLast, { once: true });
+  return {
+    sleep: (milliseconds) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(canceled());
+        const stop = alarm(milliseconds, resolve);
+        cancel = () => {
+          stop();
+          reject(canceled());
+        };
+      }),
+    close: () => signal?.removeEventListener("abort", cancelLast),
+  };
 }
 
 export function throwIfCanceled(signal: AbortSignal | undefined): void {

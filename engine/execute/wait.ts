@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
-import { type Timing, throwIfCanceled } from "./timing.ts";
+import { type Sleeper, sleeperBy, type Timing, throwIfCanceled } from "./timing.ts";
 
 export interface WaitOptions {
   readonly timing: Timing;
@@ -32,6 +32,20 @@ const shortestLook = 1000;
  * left alone.
  */
 export async function waitUntil(check: () => Promise<string | undefined>, options: WaitOptions): Promise<void> {
+  const { timing, signal } = options;
+  const sleeper = sleeperBy((milliseconds, ring) => timing.alarm(milliseconds, ring), signal);
+  try {
+    await waitWith(sleeper, check, options);
+  } finally {
+    sleeper.close();
+  }
+}
+
+async function waitWith(
+  sleeper: Sleeper,
+  check: () => Promise<string | undefined>,
+  options: WaitOptions,
+): Promise<void> {
   const { timing, signal, timeout, what, machine, onWaiting, explain, silence, longestPause = 1000 } = options;
   const begun = timing.elapsed();
   const deadline = begun + timeout;
@@ -67,7 +81,7 @@ export async function waitUntil(check: () => Promise<string | undefined>, option
         hint: "Mend the cause and run the same command again: it goes on from where the cluster is.",
       });
     }
-    await timing.sleep(Math.min(pause, Math.max(1, deadline - timing.elapsed())), signal);
+    await sleeper.sleep(Math.min(pause, Math.max(1, deadline - timing.elapsed())));
     pause = Math.min(pause * 1.3, longestPause);
   }
 }

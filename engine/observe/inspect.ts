@@ -137,7 +137,7 @@ async function sharedAddressOf(
   config: MachineConfig | undefined,
   options: Asking,
 ): Promise<string | undefined> {
-  if (config === undefined || config.problem !== undefined || !/\bvip:|Layer2VIPConfig/.test(config.text))
+  if (config === undefined || !/\bvip:|Layer2VIPConfig/.test(config.text) || config.problem !== undefined)
     return undefined;
   const held = await client.addresses(options).catch(unlessUnreachable);
   const hosts = new Set(held?.map((address) => address.split("/")[0]));

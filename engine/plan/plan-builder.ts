@@ -6,6 +6,8 @@ export class PlanBuilder {
   readonly #steps = new Map<string, Step>();
   /** Ids of the phase that is open. */
   #phase = new Set<string>();
+  /** Those of them that no other waits for. */
+  #ends = new Set<string>();
   #barrier: readonly string[] = [];
 
   get steps(): readonly Step[] {
@@ -25,13 +27,17 @@ export class PlanBuilder {
     if (this.#steps.has(id)) return id;
     const known = after.filter((other) => this.#phase.has(other));
     this.#steps.set(id, step(action, known.length > 0 ? [...new Set(known)] : this.#barrier));
+    for (const other of known) this.#ends.delete(other);
     this.#phase.add(id);
+    this.#ends.add(id);
     return id;
   }
 
   closePhase(): void {
-    const waitedFor = new Set(this.steps.flatMap(({ after }) => after));
+    // The first step of a phase waits for all that was open before it.
+    if (this.#phase.size === 0) return;
+    this.#barrier = [...this.#ends];
     this.#phase = new Set();
-    this.#barrier = this.steps.map(({ id }) => id).filter((id) => !waitedFor.has(id));
+    this.#ends = new Set();
   }
 }

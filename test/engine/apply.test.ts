@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { Composer } from "yaml";
 import { applyCluster, type ClusterEvent, destroyCluster } from "../../engine/index.ts";
 import { defaultPolicy } from "../../engine/policy.ts";
 import { MachineConfig } from "../../talos/config/index.ts";
@@ -207,6 +208,25 @@ describe("bringing a cluster up", () => {
     world.replace("cp-2");
     await expect(apply(desired)).rejects.toMatchObject({ code: "deadline-exceeded" });
     expect(world.bootstraps).toBe(1);
+  });
+});
+
+describe("reading configs, which for a thousand machines takes longer than anything else,", () => {
+  afterEach(() => void vi.restoreAllMocks());
+
+  test("is done once for each worker by a bring-up, and once by an upgrade", async () => {
+    const workers = Array.from({ length: 20 }, (_, index) => `w-${index + 1}`);
+    const { world, apply } = lab(wish({ workers }));
+    for (const machine of world.machines.values()) machine.version = "v1.12.11";
+    const read = vi.spyOn(Composer.prototype, "compose");
+    const readsOf = async (talos: string) => {
+      read.mockClear();
+      await apply(wish({ workers, talos, kubernetes: "1.35.4" }));
+      return read.mock.calls.length;
+    };
+    // Those of control planes are read a few times.
+    expect(await readsOf("v1.12.11")).toBeLessThan(2 * workers.length);
+    expect(await readsOf("v1.13.9")).toBeLessThan(2 * workers.length);
   });
 });
 

@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { Composer } from "yaml";
 import {
   checkHealth,
   machineView,
@@ -35,6 +36,18 @@ describe("a cluster of simulated machines, over real sockets", () => {
     expect(first.kubeconfig).toContain("admin@engine");
     expect((await lab.simulator.listMachines()).map(({ stage }) => stage)).toEqual(five.map(() => "running"));
     expect(ids(await lab.apply(desired))).toEqual([]);
+  });
+
+  test("is observed without reading the configs of its machines: each step asks for them many times", async () => {
+    const desired = await lab.desired(five);
+    const read = vi.spyOn(Composer.prototype, "compose");
+    try {
+      const { machines } = await lab.observe(desired);
+      expect([...machines.values()].map(({ state }) => state.kind)).toEqual(five.map(() => "configured"));
+      expect(read).not.toHaveBeenCalled();
+    } finally {
+      read.mockRestore();
+    }
   });
 
   test("takes a config change without a reboot", async () => {
