@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Token } from "cdktf";
+import { Token } from "cdktn";
 import type { IConstruct } from "constructs";
 import { type EnvironmentParts, type PartFault, partFaults, sectionFaults } from "../model/index.ts";
 import { refuse } from "./errors.ts";

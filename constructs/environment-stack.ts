@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TerraformOutput } from "cdktf";
+import { TerraformOutput } from "cdktn";
 import type { Construct } from "constructs";
 import {
   addonsOf,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Annotations } from "cdktf";
+import { Annotations } from "cdktn";
 import { Construct } from "constructs";
 import { isDnsName } from "../../model/cluster-rules.ts";
 import { controlPlanePool, nodePatch, poolInAddresses, type Role } from "../../model/index.ts";

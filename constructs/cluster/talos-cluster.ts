@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Annotations, ref, type TerraformResource, TerraformStack, Token } from "cdktf";
+import { Annotations, ref, type TerraformResource, TerraformStack, Token } from "cdktn";
 import { Construct } from "constructs";
 import { patchFilesOf, type ResolvedCluster, type Role, resolveCluster } from "../../model/index.ts";
 import {

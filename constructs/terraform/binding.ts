@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TerraformDataSource, type TerraformMetaArguments, TerraformProvider, TerraformResource, Token } from "cdktf";
+import { TerraformDataSource, type TerraformMetaArguments, TerraformProvider, TerraformResource, Token } from "cdktn";
 import type { Construct } from "constructs";
 import { refuse } from "../errors.ts";
 import { composed, expression, synthesizeAttributes } from "./attributes.ts";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TerraformElement, TerraformStack } from "cdktf";
+import { TerraformElement, TerraformStack } from "cdktn";
 import type { Construct, IConstruct, Node } from "constructs";
 import { refuse } from "../errors.ts";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { App, Testing } from "cdktf";
+import { App, Testing } from "cdktn";
 import { describe, expect, test } from "vitest";
 import {
   type AddonProps,

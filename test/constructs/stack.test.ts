@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { App } from "cdktf";
+import { App } from "cdktn";
 import { Construct } from "constructs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {

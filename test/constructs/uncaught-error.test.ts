@@ -35,7 +35,7 @@ test.each([
   const main = join(folder, "main.js");
   writeFileSync(
     main,
-    `import { App } from "cdktf";
+    `import { App } from "cdktn";
 import { SimulatedInfrastructure, TalosCluster, TalosStack } from "./index.js";
 const app = new App({ outdir: ${JSON.stringify(join(folder, "out"))} });
 const stack = new TalosStack(app, "lab");
