@@ -2,7 +2,7 @@
 // What `import … from "talosmith/constructs"` gives: the constructs, and every type of their signatures. What the rest of
 // talosmith needs besides is in index.ts. docs/api.md is made from this file; test/public-api.test.ts holds it together.
 export type { NoCloudTemplates } from "../cloud-init/index.ts";
-export type { Environment, Kind, Role } from "../model/index.ts";
+export type { Environment, Kind, Role, Size } from "../model/index.ts";
 export type {
   AirGap,
   DiskEncryption,

@@ -167,7 +167,7 @@ const app = new App();
 const stack = new TalosStack(app, "lab");
 const cluster = new TalosCluster(stack, "cluster", {
   name: "lab",
-  infrastructure: new SimulatedInfrastructure(),
+  infrastructure: new SimulatedInfrastructure(stack, "simulator"),
   controlPlane: { count: 1 },
 });
 new WorkerPool(cluster, "general", { count: 2 });

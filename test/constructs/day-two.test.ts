@@ -20,7 +20,7 @@ function stackWith(add: (cluster: TalosCluster) => void, joined = false): Writte
   const stack = new TalosStack(new App(), "lab");
   const cluster = new TalosCluster(stack, "cluster", {
     name: "lab",
-    infrastructure: new SimulatedInfrastructure(),
+    infrastructure: new SimulatedInfrastructure(stack, "simulator"),
     controlPlane: joined ? { endpoint: "https://10.0.0.1:6443", addresses: ["10.0.0.1"] } : { count: 1 },
   });
   add(cluster);

@@ -22,10 +22,11 @@ let stack: TalosStack;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "talosmith-stack-"));
   stack = new TalosStack(new App({ outdir: folder, stackTraces: false }), "test");
+  infrastructure = new SimulatedInfrastructure(stack, "simulator");
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const infrastructure = new SimulatedInfrastructure();
+let infrastructure: SimulatedInfrastructure;
 const controlPlane = { count: 1 };
 
 interface Json {

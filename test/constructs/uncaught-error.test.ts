@@ -39,7 +39,7 @@ test.each([
 import { SimulatedInfrastructure, TalosCluster, TalosStack } from "./index.js";
 const app = new App({ outdir: ${JSON.stringify(join(folder, "out"))} });
 const stack = new TalosStack(app, "lab");
-const infrastructure = new SimulatedInfrastructure();
+const infrastructure = new SimulatedInfrastructure(stack, "simulator");
 new TalosCluster(stack, "Default", { name: "lab", infrastructure, controlPlane: { count: 1 }, ${props} });
 app.synth();
 `,

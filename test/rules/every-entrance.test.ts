@@ -58,7 +58,7 @@ function synthesized({ infrastructure: settings, cluster, controlPlane, workers 
   const id = "Infrastructure";
   const listed = Object.entries((machines ?? {}) as Record<string, Props>);
   const made: Readonly<Record<string, () => Infrastructure<object>>> = {
-    simulated: () => new SimulatedInfrastructure(),
+    simulated: () => new SimulatedInfrastructure(stack, id),
     aws: () => new AwsInfrastructure(stack, id, { ...props, clusterName: name } as never),
     libvirt: () => new LibvirtInfrastructure(stack, id, props as never),
     metal: () =>
