@@ -150,12 +150,12 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
   /** Lets machines be reached by others, or others by machines. */
   allow(traffic: AwsTrafficProps): void {
     const { direction = "ingress", ...rule } = traffic;
-    const { cidrs = [], securityGroups = [] } = rule;
+    const { cidrs = [], securityGroups = [], ...asInFile } = rule;
     if (cidrs.length + securityGroups.length === 0)
       refuse(this, `allow "${rule.description}": expected cidrs, securityGroups or both`);
     // The rules of a file name networks; the one of the VPC stands for security groups.
-    const asInFile = { ...rule, securityGroups: undefined, cidrs: cidrs.length === 0 ? [this.vpc.cidr] : cidrs };
-    const settings = { ...this.settings(), securityGroupRules: { [direction]: [asInFile] } };
+    const ruleOfFile = { ...asInFile, cidrs: cidrs.length === 0 ? [this.vpc.cidr] : cidrs };
+    const settings = { ...this.settings(), securityGroupRules: { [direction]: [ruleOfFile] } };
     checkParts({ kind: this.kind, infrastructure: settings }, false, () => this);
     this.#groups.addRules(direction, [rule]);
   }

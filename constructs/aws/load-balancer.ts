@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { Construct } from "constructs";
 import type { MachineRows, Pool } from "../cluster/index.ts";
+import { refuse } from "../errors.ts";
 import type { Addressable } from "../terraform/index.ts";
 import { AwsResource } from "./bindings.ts";
 import type { AwsPoolSettings } from "./props.ts";
@@ -57,6 +58,7 @@ export class LoadBalancer extends Construct implements AwsLoadBalancer {
   readonly hostedZoneId: string;
   readonly listeners: readonly Addressable[];
   readonly #props: LoadBalancerProps;
+  readonly #ports = new Set<number>();
   readonly #groups: readonly { readonly name: string; readonly port: number; readonly arn: string }[];
 
   constructor(scope: Construct, id: string, props: LoadBalancerProps) {
@@ -97,6 +99,8 @@ export class LoadBalancer extends Construct implements AwsLoadBalancer {
   }
 
   #listen(id: string, suffix: string, port: number, targetPort: number) {
+    if (this.#ports.has(port)) refuse(this, `found a second listener for port ${port}; expected one for each port`);
+    this.#ports.add(port);
     const { clusterName, vpcId } = this.#props;
     const tags = { Name: `${clusterName}-${id}` };
     const group = new AwsResource(this, id, "aws_lb_target_group", {

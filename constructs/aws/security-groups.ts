@@ -75,6 +75,8 @@ export class SecurityGroups extends Construct {
   readonly rules: Addressable[] = [];
   /** Group, port and network of each rule for a network: the same one twice is refused by AWS. */
   readonly #letIn = new Set<string>();
+  /** Groups and ports of machines that the load balancer reaches. */
+  readonly #passed = new Set(["controlPlane 6443"]);
 
   constructor(scope: Construct, id: string, props: SecurityGroupsProps) {
     super(scope, id);
@@ -93,7 +95,10 @@ export class SecurityGroups extends Construct {
       loadBalancer: create("load-balancer", `Load balancer of ${props.clusterName}`, {}),
     };
     for (const rule of props.ports) this.allowPeers(rule);
-    if (props.talosThroughLoadBalancer) this.allowPeers(talosFromLoadBalancer);
+    if (props.talosThroughLoadBalancer) {
+      this.allowPeers(talosFromLoadBalancer);
+      this.#passed.add("controlPlane 50000");
+    }
     this.#letOut(props);
   }
 
@@ -159,10 +164,11 @@ export class SecurityGroups extends Construct {
     const args = portArguments({ protocol: "tcp", from: targetPort, to: targetPort });
     const description = `Port ${port} of the load balancer`;
     this.allowCidrs(`port-${port}`, "loadBalancer", port, description, cidrs);
-    const between = `load-balancer-to-${kebab(target)}-${targetPort}`;
     // Two ports of the load balancer may lead to the same port of machines: AWS refuses the same rule twice.
-    if (this.node.tryFindChild(between) !== undefined) return;
-    this.#rule("egress", between, "loadBalancer", {
+    const key = `${target} ${targetPort}`;
+    if (this.#passed.has(key)) return;
+    this.#passed.add(key);
+    this.#rule("egress", `load-balancer-to-${kebab(target)}-${targetPort}`, "loadBalancer", {
       ...{ description, ...args },
       referenced_security_group_id: this.ids[target],
     });

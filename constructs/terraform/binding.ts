@@ -3,7 +3,7 @@ import { TerraformDataSource, type TerraformMetaArguments, TerraformProvider, Te
 import type { Construct } from "constructs";
 import { given } from "../../talos/given.ts";
 import { refuse } from "../errors.ts";
-import { composed, expression, synthesizeAttributes } from "./attributes.ts";
+import { type AttributeValue, composed, expression, synthesizeAttributes } from "./attributes.ts";
 import { blockWithoutAlias, providerOf } from "./provider-choice.ts";
 
 /** Arguments by their names in Terraform, now or when the stack is written. */
@@ -121,6 +121,9 @@ export abstract class Resource<A extends object> extends TerraformResource {
     return { ...args, [name]: this.#orOwn({ ...usual }, argument, column, rest) };
   }
 }
+
+/** A resource of any provider, by its type; arguments are spelled as in Terraform. Text means itself, also `${`. */
+export class AnyResource extends Resource<{ readonly [argument: string]: AttributeValue }> {}
 
 /** Base of our data source classes; see Resource. */
 export abstract class DataSource<A extends object> extends TerraformDataSource {
