@@ -21,4 +21,12 @@ export * from "./libvirt/index.ts";
 export * from "./metal/index.ts";
 export * from "./simulated/index.ts";
 export type { ClientFiles } from "./talosmith/bindings.ts";
-export { type Addressable, AnyResource, type AttributeValue, type BindingMeta, TalosStack } from "./terraform/index.ts";
+export {
+  type Addressable,
+  AnyResource,
+  type Arguments,
+  type AttributeValue,
+  type BindingMeta,
+  Resource,
+  TalosStack,
+} from "./terraform/index.ts";

@@ -168,7 +168,8 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
   }
 
   /** Makes the load balancer pass a port on to the machines of a pool. */
-  addListener({ port, pool, targetPort = port, cidrs = this.#props.adminCidrs ?? [] }: AwsListenerProps): void {
+  addListener(listener: AwsListenerProps): void {
+    const { port, pool, targetPort = port, cidrs = this.#props.adminCidrs ?? [] } = listener;
     const targets = this.#targets.get(pool);
     if (targets === undefined)
       refuse(this, `addListener ${port}: pool ${pool.poolName} runs elsewhere; expected a pool of this infrastructure`);

@@ -74,7 +74,7 @@ export class DockerInfrastructure extends Construct implements Infrastructure<Co
   readonly network: DockerNetworkReference;
   readonly #props: DockerInfrastructureProps;
 
-  constructor(scope: Construct, id: string, props: DockerInfrastructureProps = {}) {
+  constructor(scope: Construct, id: string, props: DockerInfrastructureProps) {
     super(scope, id);
     this.#props = props;
     this.trustOnFirstUse = props.trustOnFirstUse ?? false;

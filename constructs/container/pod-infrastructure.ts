@@ -58,7 +58,7 @@ export class PodInfrastructure extends Construct implements Infrastructure<Conta
   readonly #clusterName: string;
   readonly #endpoint: string;
 
-  constructor(scope: Construct, id: string, props: PodInfrastructureProps = {}) {
+  constructor(scope: Construct, id: string, props: PodInfrastructureProps) {
     super(scope, id);
     this.#props = props;
     this.trustOnFirstUse = props.trustOnFirstUse ?? false;

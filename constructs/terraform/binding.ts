@@ -6,7 +6,7 @@ import { refuse } from "../errors.ts";
 import { type AttributeValue, composed, expression, synthesizeAttributes } from "./attributes.ts";
 import { blockWithoutAlias, providerOf } from "./provider-choice.ts";
 
-/** Arguments by their names in Terraform, now or when the stack is written. */
+/** Arguments by their names in Terraform, or a function that gives them when the stack is written. */
 export type Arguments<A> = A | (() => A);
 
 /** Meta-arguments of a resource, as the CDK has them. */
@@ -47,8 +47,8 @@ function refuseHcl(construct: Construct): never {
 }
 
 /**
- * Base of our resource classes. They are typed, spell arguments as Terraform does, and add nothing: what a provider's
- * documentation says holds.
+ * Base of talosmith's resource classes. They are typed, spell arguments as Terraform does, and add nothing: what a
+ * provider's documentation says holds.
  */
 export abstract class Resource<A extends object> extends TerraformResource {
   readonly #arguments: Arguments<A>;
@@ -65,6 +65,7 @@ export abstract class Resource<A extends object> extends TerraformResource {
     this.formerId = formerId;
   }
 
+  /** A reference to its id. */
   get id(): string {
     return this.attribute("id");
   }
@@ -89,7 +90,7 @@ export abstract class Resource<A extends object> extends TerraformResource {
     return expression(`${this.terraformAddress}[${key}].${attribute}`);
   }
 
-  /** Lets an instance whose row has the column set an argument for itself. */
+  /** @internal Lets an instance whose row has the column set an argument for itself. */
   letInstancesSet(argument: string, column: string): void {
     this.#ofInstances.set(argument, column);
   }

@@ -40,6 +40,19 @@ export class TalosStack extends TerraformStack {
     requireTerraform(this, oldestTerraform);
   }
 
+  /** @internal The CDK itself would fail without a word about the reason. */
+  override prepareStack(): void {
+    const foreign = this.node
+      .findAll()
+      .find((each) => TerraformElement.isTerraformElement(each) && !(each instanceof TerraformElement));
+    if (foreign !== undefined)
+      refuse(
+        foreign,
+        "found a construct of another copy of the CDK, such as the archived package cdktf; expected one of cdktn. Use @cdktn/provider-* in place of @cdktf/provider-*, and see `npm ls cdktn cdktf`",
+      );
+    super.prepareStack();
+  }
+
   protected override allocateLogicalId(element: TerraformElement | Node): string {
     const node = TerraformElement.isTerraformElement(element) ? element.node : (element as Node);
     const id = addressName(node.scopes.slice(node.scopes.indexOf(this) + 1).map(addressPart));
