@@ -12,7 +12,7 @@ import {
   type TerraformRemoteState,
   type TerraformStack,
   Token,
-} from "cdktf";
+} from "cdktn";
 import type { Construct } from "constructs";
 import type { Backend, Environment } from "../model/index.ts";
 import { stateOwner } from "../model/state-owner.ts";

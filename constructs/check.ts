@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Token } from "cdktf";
+import { Token } from "cdktn";
 import type { IConstruct } from "constructs";
-import { type EnvironmentParts, type PartFault, partFaults, sectionFaults } from "../model/index.ts";
+import {
+  type EnvironmentParts,
+  type PartFault,
+  parseSize,
+  partFaults,
+  type Size,
+  sectionFaults,
+} from "../model/index.ts";
 import { refuse } from "./errors.ts";
 
 /** References and expressions have their values when Terraform runs. */
@@ -27,4 +34,10 @@ export function checkParts(
 export function checkSection(construct: IConstruct, section: "addons" | "backup", props: object, place: string): void {
   const faults = sectionFaults(section, props, isOpen);
   if (faults.length > 0) refuse(construct, `${place}: ${faults.join("; ")}`);
+}
+
+/** Bytes of a size. `place` is where it is in the props. Throws ConstructInputError. */
+export function bytesOf(construct: IConstruct, place: string, size: Size): number {
+  const bytes = typeof size === "number" ? size : parseSize(size);
+  return bytes ?? refuse(construct, `${place} is ${JSON.stringify(size)}; expected a size such as "4GiB"`);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TerraformOutput } from "cdktf";
+import { TerraformOutput } from "cdktn";
 import type { Construct } from "constructs";
 import {
   addonsOf,
@@ -45,7 +45,7 @@ export class EnvironmentStack extends TalosStack {
     addBackend(this, environment.name, environment.backend);
     switch (environment.kind) {
       case "simulated":
-        this.#addCluster(new SimulatedInfrastructure(), environment);
+        this.#addCluster(new SimulatedInfrastructure(this, "Infrastructure"), environment);
         break;
       case "libvirt": {
         const seedFolder = `generated/${environment.name}/cloud-init`;

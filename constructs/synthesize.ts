@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from "node:path";
-import { App } from "cdktf";
+import { App } from "cdktn";
 import { type Environment, type Fault, listEnvironments, loadEnvironment } from "../model/index.ts";
 import { stateFile } from "./backend.ts";
 import { isFormer } from "./cluster/moves.ts";

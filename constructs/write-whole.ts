@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import type { App } from "cdktf";
+import type { App } from "cdktn";
 import { fileError } from "../talos/file-error.ts";
 import { processFolder, removeIfAllowed } from "../talos/process-folder.ts";
 

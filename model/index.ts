@@ -49,7 +49,7 @@ export { parseEnvironment } from "./environment/parse-environment.ts";
 export { type PatchList, patchLists, placeOfPatch, referencedPatch } from "./environment/patch-lists.ts";
 export { formatPath } from "./environment/path.ts";
 export { type PodNetwork, podNetworkOf } from "./environment/pod-network.ts";
-export { formatSize } from "./environment/quantity.ts";
+export { formatSize, parseSize, type Size } from "./environment/quantity.ts";
 export { type ReadFile, withTexts } from "./environment/references.ts";
 export {
   availableVersions,

@@ -17,7 +17,7 @@ export const bundleOptions = {
   legalComments: "none",
   logLevel: "warning",
   // Two copies of the CDK in one program do not know each other's constructs; esbuild and tsx serve a checkout only.
-  external: ["cdktf", "constructs", "esbuild", "tsx"],
+  external: ["cdktn", "constructs", "esbuild", "tsx"],
   plugins: [leaveOutProtoLoader],
   // Packages in the older module system ask for Node's own modules by require.
   banner: { js: "import{createRequire as __r}from'node:module';const require=__r(import.meta.url);" },

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cuts the output of `tofu providers schema -json` down to what our stacks use, for test/constructs/conformance.test.ts:
-//   node --import tsx scripts/prune-provider-schema.ts <schema.json> test/golden/schemas/<provider>.json
+//   node --import tsx scripts/prune-provider-schema.ts <schema.json> test/golden/schemas/<provider>.json [<stack.tf.json>...]
+// Further stacks are those of examples/, which are not kept.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
 
 interface Attribute {
   type?: unknown;
@@ -15,14 +17,17 @@ interface Block {
   block_types?: Record<string, { nesting_mode: string; min_items?: number; max_items?: number; block: Block }>;
 }
 
-const [input, output] = process.argv.slice(2);
+const [input, output, ...further] = process.argv.slice(2);
 if (input === undefined || output === undefined)
-  throw new Error("usage: prune-provider-schema.ts <schema.json> <output.json>");
+  throw new Error("usage: prune-provider-schema.ts <schema.json> <output.json> [<stack.tf.json>...]");
 
 type Section = Record<string, Record<string, unknown>>;
 // Those of 0.1.0 are applied by test/constructs/offline-apply.test.ts, and have types that no stack has now.
 const folders = ["stacks", "former"].map((name) => new URL(`../test/golden/${name}/`, import.meta.url));
-const files = folders.flatMap((folder) => readdirSync(folder).map((name) => new URL(name, folder)));
+const files = [
+  ...folders.flatMap((folder) => readdirSync(folder).map((name) => new URL(name, folder))),
+  ...further.map((path) => pathToFileURL(path)),
+];
 const used: Record<"resource" | "data", Map<string, unknown[]>> = { resource: new Map(), data: new Map() };
 for (const file of files.filter(({ pathname }) => pathname.endsWith(".tf.json"))) {
   const stack = JSON.parse(readFileSync(file, "utf8")) as Partial<Record<"resource" | "data", Section>>;

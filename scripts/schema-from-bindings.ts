@@ -57,7 +57,7 @@ function blockOf(bindings: Bindings, name: string, path: string, struct?: string
   );
   for (const [, key = "", value = "", isBlock, type = "", storage = ""] of entries) {
     const isRequired = required.has(key.replaceAll("_", "").toLowerCase());
-    const inner = /(\w+)ToHclTerraform/.exec(value.replaceAll(/cdktf\.\w+ToHclTerraform/g, ""))?.[1];
+    const inner = /(\w+)ToHclTerraform/.exec(value.replaceAll(/cdkt[fn]\.\w+ToHclTerraform/g, ""))?.[1];
     const at = `${path}.${key}`;
     if (isBlock === "true" && inner !== undefined) {
       const listed = value.includes("listMapperHcl");

@@ -75,7 +75,7 @@ async function writePackage(root: string): Promise<boolean> {
   const their = parsePackage(file, before ?? jsonText({ name: packageName(root), private: true }));
   if (their.name === "talosmith") return false;
   const own = ownPackage.parse(JSON.parse(ownFile("package.json")));
-  const { cdktf = "", constructs = "" } = own.dependencies;
+  const { cdktn = "", constructs = "" } = own.dependencies;
   const { tsx = "" } = own.devDependencies;
   const script = (command: string) => `talosmith ${command}`;
   const after = jsonText({
@@ -85,7 +85,7 @@ async function writePackage(root: string): Promise<boolean> {
       ...Object.fromEntries(["deploy", "plan", "destroy", "synth"].map((command) => [command, script(command)])),
       ...their.scripts,
     },
-    dependencies: { cdktf, constructs, talosmith: `^${own.version}`, ...their.dependencies },
+    dependencies: { cdktn, constructs, talosmith: `^${own.version}`, ...their.dependencies },
     devDependencies: { tsx, ...their.devDependencies },
   });
   if (after !== before) await writeFileAtomically(file, after, { mode: 0o644 });

@@ -4,6 +4,8 @@ import type { AwsProviderArguments } from "./bindings.ts";
 
 /** How Terraform's AWS provider gets at the account. */
 export interface AwsAccountProps {
+  /** Alias of the provider block. @default - none for the first one of the stack, else the construct's id */
+  readonly alias?: string | undefined;
   /** Profile of the AWS configuration. @default - the credential chain */
   readonly profile?: string | undefined;
   /** A role that Terraform takes on. @default - none */

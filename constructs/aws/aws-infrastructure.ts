@@ -1,139 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
+import { TerraformProvider, TerraformStack } from "cdktn";
 import { Construct } from "constructs";
 import { awsAddons, zoneOrder } from "../../model/index.ts";
 import { endpointAt } from "../../talos/endpoint-at.ts";
 import { type Architecture, amazonImage } from "../../talos/image/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
-import { checkParts } from "../check.ts";
+import { bytesOf, checkParts } from "../check.ts";
 import type { AddonProps, AddonRequest, Infrastructure, MachineSet, PoolRequest } from "../cluster/index.ts";
 import { refuse } from "../errors.ts";
-import { type Addressable, Milestone } from "../terraform/index.ts";
+import { type Addressable, chooseProvider, Milestone, providerFor } from "../terraform/index.ts";
 import { type AwsAccountProps, providerArguments } from "./account.ts";
 import { BackupBucket } from "./backups.ts";
 import { AwsDataSource, AwsProvider, AwsResource } from "./bindings.ts";
 import { cloudControllerPolicy } from "./cloud-controller-policy.ts";
-import { type AwsDnsProps, DnsName } from "./dns.ts";
+import { DnsName } from "./dns.ts";
 import { ebsCsiPolicy } from "./ebs-csi-policy.ts";
 import { createEc2Machines, type InstanceSettings } from "./ec2-machines.ts";
 import { createEncryptionKey } from "./encryption-key.ts";
 import { FlowLogs } from "./flow-logs.ts";
-import { type AwsRoleProps, InstanceRole } from "./iam.ts";
-import { LoadBalancer } from "./load-balancer.ts";
-import { AwsNetwork, type ExistingVpc, type NewVpc } from "./network.ts";
+import { type AwsPolicyProps, type AwsRole, InstanceRole } from "./iam.ts";
+import {
+  type AwsListenerProps,
+  type AwsLoadBalancer,
+  LoadBalancer,
+  type LoadBalancerTargets,
+} from "./load-balancer.ts";
+import { AwsNetwork, type AwsSubnets, type AwsVpc } from "./network.ts";
 import type { PolicyScope } from "./policy.ts";
 import { clusterPorts, everyNode, kubernetesThroughLoadBalancer, networkPorts } from "./ports.ts";
+import type { AwsInfrastructureProps, AwsPoolSettings } from "./props.ts";
 import { ScalingGroup } from "./scaling-group.ts";
-import { SecurityGroups, type SecurityRuleProps } from "./security-groups.ts";
-
-const gibibyte = 2 ** 30;
-
-/** Settings of a pool of EC2 instances. */
-export interface AwsPoolSettings {
-  /** EC2 instance type. @default - t3.large, or t4g.large on arm64 */
-  readonly instanceType?: string | undefined;
-  /** Processor architecture. @default - the infrastructure's */
-  readonly architecture?: Architecture | undefined;
-  /** Image that the machines boot from. @default - by Talos release and architecture */
-  readonly ami?: string | undefined;
-  /** Network hops to the instance metadata service; pods need 2. @default - 1, or 2 for control planes with ebsCsi */
-  readonly metadataHopLimit?: number | undefined;
-  /** Bytes of the system disk. @default - 20 GiB */
-  readonly disk?: number;
-  /** Zones of the pool; machines that exist stay in their zone. @default - all of the infrastructure */
-  readonly zones?: readonly string[] | undefined;
-  /** Further empty disks. @default - none */
-  readonly extraDisks?: readonly {
-    /** Bytes. */
-    readonly size: number;
-  }[];
-  /** An auto scaling group in place of fixed machines. @default - fixed machines */
-  readonly scaling?:
-    | {
-        /** Fewest instances. */
-        readonly min: number;
-        /** Most instances. */
-        readonly max: number;
-      }
-    | undefined;
-}
-
-/** Network, access and shared resources of a cluster on AWS. */
-export interface AwsInfrastructureProps {
-  /** Name of the cluster that will run here; resources and tags carry it. */
-  readonly clusterName: string;
-  /** AWS region. */
-  readonly region: string;
-  /** How many availability zones, or which. @default 3 */
-  readonly zones?: number | readonly string[];
-  /** Processor architecture of pools that set none. @default amd64 */
-  readonly architecture?: Architecture;
-  /** Image to start from. @default - Sidero Labs' image of the Talos release */
-  readonly ami?: string | undefined;
-  /** How the Talos API is reached. @default nlb */
-  readonly access?: "public" | "nlb" | "private";
-  /**
-   * With access public: apply the initial config, which holds the CA keys, to whatever answers at a machine's public
-   * address. @default false
-   */
-  readonly trustOnFirstUse?: boolean;
-  /** Networks that may reach the Talos API, and the Kubernetes API from outside. @default - none */
-  readonly adminCidrs?: readonly string[];
-  /** Open the Kubernetes API to the whole internet. @default false */
-  readonly kubernetesApiFromAnywhere?: boolean;
-  /** Your tunnel or proxy to the Talos API, with access private. @default - none */
-  readonly talosEndpoints?: readonly string[];
-  /** The VPC to create or to use. @default - a VPC of its own, 10.0.0.0/16, one NAT gateway */
-  readonly vpc?: NewVpc | ExistingVpc;
-  /** Whether machines run in private subnets. @default - unless access is public */
-  readonly privateMachines?: boolean;
-  /** Name of the Kubernetes API. @default - the load balancer's own */
-  readonly dns?: AwsDnsProps | undefined;
-  /** Refuse to delete the load balancer and the control planes. @default false */
-  readonly deletionProtection?: boolean;
-  /** Log the traffic of the VPC to CloudWatch. @default false */
-  readonly flowLogs?: boolean;
-  /** Metrics of the instances every minute instead of every five. @default true */
-  readonly detailedMonitoring?: boolean;
-  /** A bucket for backups of etcd; pass `backupBucket` to the cluster's `addBackup`. @default - none */
-  readonly backups?:
-    | {
-        /** Days after which S3 itself deletes a backup, also the newest one. @default - never */
-        readonly expireDays?: number | undefined;
-      }
-    | undefined;
-  /** Whether control planes may delete backups, for a talosmith there that prunes them. @default false */
-  readonly prunesBackups?: boolean;
-  /** Install the AWS cloud controller manager, with the permissions and node ids that it needs. @default false */
-  readonly cloudControllerManager?: boolean;
-  /** Install the EBS CSI driver and the StorageClass gp3, with the permissions that it needs. @default false */
-  readonly ebsCsi?: boolean;
-  /** Rules of your own for the security groups of machines. @default - none */
-  readonly securityGroupRules?: {
-    /** What else may reach machines. @default - nothing */
-    readonly ingress?: readonly SecurityRuleProps[];
-    /** What else machines may reach. @default - their VPC, and HTTPS, time and the Kubernetes API anywhere */
-    readonly egress?: readonly SecurityRuleProps[];
-  };
-  /** What the roles of machines have in addition, or in their place. @default - nothing */
-  readonly iam?: {
-    /** Of control planes. @default - nothing */
-    readonly controlPlane?: AwsRoleProps;
-    /** Of workers. @default - nothing */
-    readonly worker?: AwsRoleProps;
-  };
-  /** ARN of the key for the disks of new machines. @default - the account's key for EBS */
-  readonly volumeKmsKey?: string | undefined;
-  /** How Terraform's AWS provider gets at the account. @default - the credential chain, any account */
-  readonly provider?: AwsAccountProps;
-  /** Whether claims that name no class get an EBS volume, with `ebsCsi`. @default true */
-  readonly ebsIsDefault?: boolean;
-  /** Tags of all resources. @default - only names */
-  readonly tags?: { readonly [key: string]: string };
-  /** Which pod network's ports are open between machines. @default flannel */
-  readonly podNetwork?: "flannel" | "cilium" | "calico" | "other";
-  /** Whether the port of KubeSpan is open between machines. @default false */
-  readonly kubespan?: boolean;
-}
+import { type AwsSecurityGroups, type AwsTrafficProps, SecurityGroups } from "./security-groups.ts";
 
 /** EC2 instances over several zones, behind a network load balancer. */
 export class AwsInfrastructure extends Construct implements Infrastructure<AwsPoolSettings> {
@@ -148,6 +45,23 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
   /** Name of the bucket for backups, a reference; undefined without `backups`. */
   readonly backupBucket: string | undefined;
   readonly reach: Addressable;
+  /** The provider block of its resources. */
+  readonly provider: TerraformProvider;
+  /** The VPC of the machines. */
+  readonly vpc: AwsVpc;
+  /** The subnets of the VPC. */
+  readonly subnets: AwsSubnets;
+  /** The security groups of machines and load balancer. */
+  readonly securityGroups: AwsSecurityGroups;
+  /** The load balancer in front of the control planes. */
+  readonly loadBalancer: AwsLoadBalancer;
+  /** The roles of machines. */
+  readonly roles: {
+    /** Of control planes. */
+    readonly controlPlane: AwsRole;
+    /** Of workers. */
+    readonly worker: AwsRole;
+  };
   readonly deletionProtection: boolean;
   readonly cloudControllerManager: boolean;
   readonly #props: AwsInfrastructureProps;
@@ -158,23 +72,24 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
   readonly #apiHost: string;
   readonly #roles: { readonly controlplane: InstanceRole; readonly worker: InstanceRole };
   readonly #images = new Map<Architecture, string>();
+  /** What was made for each pool. */
+  readonly #targets = new Map<Construct, LoadBalancerTargets>();
+  readonly #clusterName: string;
 
   constructor(scope: Construct, id: string, props: AwsInfrastructureProps) {
     super(scope, id);
-    checkParts({ kind: this.kind, infrastructure: props }, false, () => this);
     this.#props = props;
+    checkParts({ kind: this.kind, infrastructure: this.settings() }, false, () => this);
     this.#access = props.access ?? "nlb";
     this.deletionProtection = props.deletionProtection ?? false;
     this.cloudControllerManager = props.cloudControllerManager ?? false;
-    const { clusterName, region } = props;
-    new AwsProvider(this, "aws", {
-      region,
-      ...providerArguments(props.provider ?? {}, props.tags ?? {}),
-    });
+    const { clusterName = TerraformStack.of(this).node.id, region } = props;
+    this.#clusterName = clusterName;
+    this.provider = this.#chooseProvider(props.provider ?? {});
     const internal = this.#access === "private";
     this.#network = new AwsNetwork(this, "Default", {
       clusterName,
-      vpc: props.vpc ?? { cidr: "10.0.0.0/16", natGateways: "one" },
+      vpc: props.vpc ?? {},
       zones: { region, zones: props.zones },
       privateMachines: props.privateMachines ?? this.#access !== "public",
     });
@@ -205,7 +120,8 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
     reach.dependOn(...this.#network.routes, ...this.#groups.rules, ...this.#loadBalancer.listeners);
     this.loadBalancerDns = this.#loadBalancer.dnsName;
     const dns =
-      props.dns && new DnsName(this, "dns", { ...props.dns, vpcId: this.#network.vpcId, target: this.#loadBalancer });
+      props.dns &&
+      new DnsName(this, "dns", { ...props.dns, clusterName, vpcId: this.#network.vpcId, target: this.#loadBalancer });
     if (dns !== undefined) reach.dependOn(dns.record);
     this.#apiHost = dns?.fullName ?? this.#loadBalancer.dnsName;
     this.trustOnFirstUse = props.trustOnFirstUse ?? false;
@@ -219,14 +135,59 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
     const shared = this.#createShared();
     this.backupBucket = shared.bucketName;
     this.#roles = shared.roles;
+    this.vpc = { id: this.#network.vpcId, cidr: this.#network.cidr };
+    this.subnets = this.#network.all;
+    const { controlPlane, worker, loadBalancer } = this.#groups.ids;
+    this.securityGroups = {
+      controlPlane: { id: controlPlane },
+      worker: { id: worker },
+      loadBalancer: { id: loadBalancer },
+    };
+    this.loadBalancer = this.#loadBalancer;
+    this.roles = { controlPlane: shared.roles.controlplane, worker: shared.roles.worker };
+  }
+
+  /** Lets machines be reached by others, or others by machines. */
+  allow(traffic: AwsTrafficProps): void {
+    const { direction = "ingress", ...rule } = traffic;
+    const { cidrs = [], securityGroups = [], ...asInFile } = rule;
+    if (cidrs.length + securityGroups.length === 0)
+      refuse(this, `allow "${rule.description}": expected cidrs, securityGroups or both`);
+    // The rules of a file name networks; the one of the VPC stands for security groups.
+    const ruleOfFile = { ...asInFile, cidrs: cidrs.length === 0 ? [this.vpc.cidr] : cidrs };
+    const settings = { ...this.settings(), securityGroupRules: { [direction]: [ruleOfFile] } };
+    checkParts({ kind: this.kind, infrastructure: settings }, false, () => this);
+    this.#groups.addRules(direction, [rule]);
+  }
+
+  /** Adds a policy to the roles of machines. */
+  addPolicy(policy: AwsPolicyProps): void {
+    const { machines = "all" } = policy;
+    if (machines !== "worker") this.#roles.controlplane.addPolicy(policy);
+    if (machines !== "controlPlane") this.#roles.worker.addPolicy(policy);
+  }
+
+  /** Makes the load balancer pass a port on to the machines of a pool. */
+  addListener(listener: AwsListenerProps): void {
+    const { port, pool, targetPort = port, cidrs = this.#props.adminCidrs ?? [] } = listener;
+    const targets = this.#targets.get(pool);
+    if (targets === undefined)
+      refuse(this, `addListener ${port}: pool ${pool.poolName} runs elsewhere; expected a pool of this infrastructure`);
+    const wrong = [port, targetPort].find((each) => !Number.isInteger(each) || each < 1 || each > 65_535);
+    if (wrong !== undefined) refuse(this, `addListener: port is ${wrong}; expected a whole number from 1 to 65535`);
+    if (cidrs.length === 0)
+      refuse(this, `addListener ${port}: found no cidrs; expected the networks that may reach it`);
+    this.#loadBalancer.addListener(pool, targets, port, targetPort);
+    this.#groups.openListener(pool.role === "controlplane" ? "controlPlane" : "worker", port, targetPort, cidrs);
   }
 
   createMachines(scope: Construct, request: PoolRequest<AwsPoolSettings>): MachineSet | undefined {
-    if (request.clusterName !== this.#props.clusterName)
+    if (request.clusterName !== this.#clusterName)
       refuse(
         scope,
-        `the cluster is ${request.clusterName}, but its infrastructure was made for ${this.#props.clusterName}`,
+        `the cluster is ${request.clusterName}, but its infrastructure was made for ${this.#clusterName}; expected clusterName: "${request.clusterName}" of the infrastructure`,
       );
+    chooseProvider(scope, this.provider);
     const { settings, role, rows } = request;
     const isPublic = this.#access === "public" && settings.scaling === undefined;
     const architecture = settings.architecture ?? this.#architecture;
@@ -242,8 +203,10 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
       clusterName: request.clusterName,
       ami: settings.ami ?? this.#image(TalosVersion.parse(request.talosVersion), architecture),
       instanceType: settings.instanceType ?? (architecture === "arm64" ? "t4g.large" : "t3.large"),
-      disk: settings.disk ?? 20 * gibibyte,
-      extraDisks: settings.extraDisks ?? [],
+      disk: bytesOf(scope, "disk", settings.disk ?? "20GiB"),
+      extraDisks: (settings.extraDisks ?? []).map(({ size }, index) => ({
+        size: bytesOf(scope, `extraDisks[${index}].size`, size),
+      })),
       securityGroupId: this.#groups.ids[role === "controlplane" ? "controlPlane" : "worker"],
       tags: this.#props.tags ?? {},
       kmsKeyId: this.#props.volumeKmsKey,
@@ -256,7 +219,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
           scope,
           "found scaling without private subnets; expected privateMachines: true of the infrastructure with access public",
         );
-      new ScalingGroup(scope, "Default", {
+      const group = new ScalingGroup(scope, "Default", {
         ...common,
         name: `${request.clusterName}-${scope.node.id}`,
         config: request.machineConfig(),
@@ -266,6 +229,8 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
         ...settings.scaling,
         start: rows.machines.length,
       });
+      const resource = group.node.defaultChild as AwsResource<"aws_autoscaling_group">;
+      this.#targets.set(scope, { scalingGroupName: resource.attribute("name") });
       return undefined;
     }
     const made = createEc2Machines(scope, {
@@ -280,6 +245,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
       protectedFromDeletion: this.deletionProtection && role === "controlplane",
     });
     const { instances, hardware, address, parts } = made;
+    this.#targets.set(scope, { rows, instances });
     const resources: Addressable[] = [instances, ...parts];
     if (role === "controlplane") resources.push(...this.#loadBalancer.addTargets(scope, rows, instances));
     // Through the load balancer's public name, a machine comes from its own public address.
@@ -313,18 +279,28 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
   }
 
   addons({ kubernetesVersion, controlPlanes }: AddonRequest): readonly AddonProps[] {
-    const { clusterName, region, ebsCsi = false, ebsIsDefault = true } = this.#props;
+    const { region, ebsCsi = false, ebsIsDefault = true } = this.#props;
     const { cloudControllerManager } = this;
+    const clusterName = this.#clusterName;
     const cluster = { clusterName, region, kubernetesVersion, controlPlanes };
     return awsAddons({ ...cluster, cloudControllerManager, ebsCsi, ebsIsDefault });
   }
 
   settings(): object {
-    return this.#props;
+    const { provider = {}, ...settings } = this.#props;
+    if (TerraformProvider.isTerraformProvider(provider)) return settings;
+    const { alias: _, ...account } = provider;
+    return { ...settings, provider: account };
   }
 
   endpoint(): string {
     return endpointAt(this.#apiHost);
+  }
+
+  #chooseProvider(provider: AwsAccountProps | TerraformProvider): TerraformProvider {
+    if (TerraformProvider.isTerraformProvider(provider)) return providerFor(this, "aws", provider);
+    const args = { region: this.#props.region, ...providerArguments(provider, this.#props.tags ?? {}) };
+    return providerFor(this, "aws", (alias) => new AwsProvider(this, "aws", args, provider.alias ?? alias));
   }
 
   #letIn(internal: boolean): void {
@@ -351,7 +327,8 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
   }
 
   #createShared() {
-    const { clusterName, region, backups, flowLogs = false, prunesBackups = false } = this.#props;
+    const clusterName = this.#clusterName;
+    const { region, backups, flowLogs = false, prunesBackups = false } = this.#props;
     const scope: PolicyScope = {
       partition: new AwsDataSource(this, "partition", "aws_partition", {}).attribute("partition"),
       account: new AwsDataSource(this, "account", "aws_caller_identity", {}).attribute("account_id"),

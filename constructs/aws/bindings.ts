@@ -12,8 +12,8 @@ export interface AwsProviderArguments {
 }
 
 export class AwsProvider extends Provider<AwsProviderArguments> {
-  constructor(scope: Construct, id: string, args: AwsProviderArguments) {
-    super(scope, id, { name: "aws", source: "hashicorp/aws", version: "~> 6.0" }, args);
+  constructor(scope: Construct, id: string, args: AwsProviderArguments, alias?: string) {
+    super(scope, id, { name: "aws", source: "hashicorp/aws", version: "~> 6.0" }, args, alias);
   }
 }
 
@@ -110,6 +110,7 @@ export interface AwsResources {
     readonly launch_template: { readonly id: string; readonly version: string };
     readonly tag: readonly { readonly key: string; readonly value: string; readonly propagate_at_launch: boolean }[];
   };
+  aws_autoscaling_attachment: { readonly autoscaling_group_name: string; readonly lb_target_group_arn: string };
   // Network
   aws_vpc: {
     readonly cidr_block: string;

@@ -7,17 +7,18 @@ import { AwsDataSource, AwsResource } from "./bindings.ts";
 export interface AwsDnsProps {
   /** Hosted zone of Route 53. */
   readonly zone: string;
-  /** Label between name and zone; may be empty. */
-  readonly label: string;
-  /** First label, such as `api`. */
-  readonly name: string;
-  /** Whether to create the zone; else it has to exist. */
-  readonly createZone: boolean;
+  /** Label between name and zone; may be empty. @default - the cluster's name */
+  readonly label?: string;
+  /** First label, such as `api`. @default k8s */
+  readonly name?: string;
+  /** Whether to create the zone; else it has to exist. @default false */
+  readonly createZone?: boolean;
   /** Whether it is a private zone of the VPC. @default false */
   readonly private?: boolean;
 }
 
 interface DnsTarget {
+  readonly clusterName: string;
   readonly vpcId: string;
   readonly target: { readonly dnsName: string; readonly hostedZoneId: string };
 }
@@ -29,7 +30,7 @@ export class DnsName extends Construct {
 
   constructor(scope: Construct, id: string, props: AwsDnsProps & DnsTarget) {
     super(scope, id);
-    const { zone, label, name, createZone, target, vpcId } = props;
+    const { zone, label = props.clusterName, name = "k8s", createZone = false, target, vpcId } = props;
     const isPrivate = props.private === true;
     this.fullName = [name, label, zone].filter((part) => part !== "").join(".");
     const zoneId = createZone

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Fn, Op } from "cdktf";
+import { Fn, Op } from "cdktn";
 import type { Construct } from "constructs";
 import { given } from "../../talos/given.ts";
 import type { MachineRows } from "../cluster/index.ts";

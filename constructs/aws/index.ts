@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 export type { AwsAccountProps } from "./account.ts";
-export { AwsInfrastructure, type AwsInfrastructureProps, type AwsPoolSettings } from "./aws-infrastructure.ts";
+export { AwsInfrastructure } from "./aws-infrastructure.ts";
 export type { AwsDnsProps } from "./dns.ts";
-export type { AwsRoleProps } from "./iam.ts";
-export type { ExistingVpc, NewVpc } from "./network.ts";
-export type { SecurityRuleProps } from "./security-groups.ts";
+export type { AwsPolicyProps, AwsPolicyStatement, AwsRole, AwsRoleProps } from "./iam.ts";
+export type { AwsListenerProps, AwsLoadBalancer } from "./load-balancer.ts";
+export type { AwsSubnet, AwsSubnets, AwsVpc, ExistingVpc, NewVpc } from "./network.ts";
+export type { AwsInfrastructureProps, AwsPoolSettings } from "./props.ts";
+export type {
+  AwsSecurityGroup,
+  AwsSecurityGroups,
+  AwsTrafficProps,
+  SecurityRuleProps,
+} from "./security-groups.ts";

@@ -8,10 +8,10 @@ import { clusterTag } from "./policy.ts";
 
 /** A VPC to create. */
 export interface NewVpc {
-  /** Its network, such as `10.0.0.0/16`. */
-  readonly cidr: string;
-  /** NAT gateways of the private subnets: one for all zones, or one per zone. */
-  readonly natGateways: "one" | "per-zone";
+  /** Its network. @default 10.0.0.0/16 */
+  readonly cidr?: string;
+  /** NAT gateways of the private subnets: one for all zones, or one per zone. @default one */
+  readonly natGateways?: "one" | "per-zone";
 }
 
 /** An existing VPC with one subnet per zone. */
@@ -20,12 +20,15 @@ export interface ExistingVpc {
   readonly id: string;
   /** Its network. */
   readonly cidr: string;
-  /** Public subnets, one per zone. */
-  readonly publicSubnetIds: readonly string[];
-  /** Private subnets, one per zone. */
-  readonly privateSubnetIds: readonly string[];
-  /** Networks from which traffic of the private subnets reaches the internet, such as the NAT gateways' addresses. */
-  readonly natCidrs: readonly string[];
+  /** Public subnets, one per zone. @default - none */
+  readonly publicSubnetIds?: readonly string[];
+  /** Private subnets, one per zone. @default - none */
+  readonly privateSubnetIds?: readonly string[];
+  /**
+   * Networks from which traffic of the private subnets reaches the internet, such as the NAT gateways' addresses.
+   * @default - none
+   */
+  readonly natCidrs?: readonly string[];
 }
 
 export interface AwsNetworkProps {
@@ -34,6 +37,30 @@ export interface AwsNetworkProps {
   readonly zones: AwsZones;
   /** Whether there are machines in private subnets, which then need a way out. */
   readonly privateMachines: boolean;
+}
+
+/** A VPC, for resources of your own. */
+export interface AwsVpc {
+  /** Its id; a reference where it is created. */
+  readonly id: string;
+  /** Its network. */
+  readonly cidr: string;
+}
+
+/** A subnet, for resources of your own. */
+export interface AwsSubnet {
+  /** Its id; a reference where it is created. */
+  readonly id: string;
+  /** Its availability zone. */
+  readonly zone: string;
+}
+
+/** The subnets of a VPC, in the order of the zones. */
+export interface AwsSubnets {
+  /** With a route to the internet gateway. */
+  readonly public: readonly AwsSubnet[];
+  /** With a route through a NAT gateway; none where all machines have public addresses. */
+  readonly private: readonly AwsSubnet[];
 }
 
 /** VPC, subnets and gateways: made, or taken as they are. */
@@ -54,19 +81,19 @@ export class AwsNetwork extends Construct {
   constructor(scope: Construct, id: string, props: AwsNetworkProps) {
     super(scope, id);
     const { vpc } = props;
-    this.cidr = vpc.cidr;
+    this.cidr = vpc.cidr ?? "10.0.0.0/16";
     this.#numbers = props.zones;
     this.zones = zoneNames(props.zones);
     if ("id" in vpc) {
       this.vpcId = vpc.id;
-      this.publicSubnetIds = vpc.publicSubnetIds;
-      this.privateSubnetIds = vpc.privateSubnetIds;
-      this.natCidrs = vpc.natCidrs;
+      this.publicSubnetIds = vpc.publicSubnetIds ?? [];
+      this.privateSubnetIds = vpc.privateSubnetIds ?? [];
+      this.natCidrs = vpc.natCidrs ?? [];
       return;
     }
     const { clusterName, privateMachines } = props;
     const made = new AwsResource(this, "vpc", "aws_vpc", {
-      cidr_block: vpc.cidr,
+      cidr_block: this.cidr,
       enable_dns_hostnames: true,
       enable_dns_support: true,
       tags: { Name: clusterName },
@@ -99,7 +126,7 @@ export class AwsNetwork extends Construct {
       return;
     }
     this.privateSubnetIds = this.#createSubnets("private", clusterName, made.id);
-    const nats = this.#createNats(clusterName, vpc.natGateways, gateway);
+    const nats = this.#createNats(clusterName, vpc.natGateways ?? "one", gateway);
     this.natCidrs = nats.map(({ address }) => `${address}/32`);
     this.#createRoutes(
       "private",
@@ -108,6 +135,12 @@ export class AwsNetwork extends Construct {
       this.privateSubnetIds,
       nats.map(({ number, id }) => ({ number, route: { nat_gateway_id: id } })),
     );
+  }
+
+  /** All subnets, with their zones. */
+  get all(): AwsSubnets {
+    const listed = (ids: readonly string[]) => ids.map((id, index) => ({ id, zone: this.zones[index] ?? "" }));
+    return { public: listed(this.publicSubnetIds), private: listed(this.privateSubnetIds) };
   }
 
   /** The subnets of zones, in their order. A VPC that exists may lack some; a rule refuses it once all pools are known. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import { Token } from "cdktn";
 import { Construct } from "constructs";
 import { given } from "../../talos/given.ts";
+import { refuse } from "../errors.ts";
 import type { Addressable } from "../terraform/index.ts";
 import { AwsResource, type SecurityGroupRuleArguments } from "./bindings.ts";
 import { clusterTag } from "./policy.ts";
@@ -38,6 +40,32 @@ export interface SecurityRuleProps {
   readonly cidrs: readonly string[];
 }
 
+/** Traffic that machines may have in addition. Set `cidrs`, `securityGroups` or both. */
+export interface AwsTrafficProps extends Omit<SecurityRuleProps, "cidrs"> {
+  /** Into the machines, or out of them. @default ingress */
+  readonly direction?: "ingress" | "egress";
+  /** Networks on the other side. @default - none */
+  readonly cidrs?: readonly string[];
+  /** Ids of security groups on the other side; may be references. @default - none */
+  readonly securityGroups?: readonly string[];
+}
+
+/** A security group, for resources of your own. */
+export interface AwsSecurityGroup {
+  /** Its id, a reference. */
+  readonly id: string;
+}
+
+/** The security groups of a cluster. */
+export interface AwsSecurityGroups {
+  /** Of the control planes. */
+  readonly controlPlane: AwsSecurityGroup;
+  /** Of the workers. */
+  readonly worker: AwsSecurityGroup;
+  /** Of the load balancer in front of the control planes. */
+  readonly loadBalancer: AwsSecurityGroup;
+}
+
 const anywhere = "0.0.0.0/0";
 
 /** Security groups of control planes, workers and load balancer, each rule a resource of its own. */
@@ -47,6 +75,8 @@ export class SecurityGroups extends Construct {
   readonly rules: Addressable[] = [];
   /** Group, port and network of each rule for a network: the same one twice is refused by AWS. */
   readonly #letIn = new Set<string>();
+  /** Groups and ports of machines that the load balancer reaches. */
+  readonly #passed = new Set(["controlPlane 6443"]);
 
   constructor(scope: Construct, id: string, props: SecurityGroupsProps) {
     super(scope, id);
@@ -65,7 +95,10 @@ export class SecurityGroups extends Construct {
       loadBalancer: create("load-balancer", `Load balancer of ${props.clusterName}`, {}),
     };
     for (const rule of props.ports) this.allowPeers(rule);
-    if (props.talosThroughLoadBalancer) this.allowPeers(talosFromLoadBalancer);
+    if (props.talosThroughLoadBalancer) {
+      this.allowPeers(talosFromLoadBalancer);
+      this.#passed.add("controlPlane 50000");
+    }
     this.#letOut(props);
   }
 
@@ -102,17 +135,47 @@ export class SecurityGroups extends Construct {
   }
 
   /** Adds rules of one's own. They are named by what they open, so that one more changes no other. */
-  addRules(way: "ingress" | "egress", rules: readonly SecurityRuleProps[]): void {
-    for (const { description, machines = "all", protocol = "tcp", ports, cidrs } of rules) {
+  addRules(way: "ingress" | "egress", rules: readonly AwsTrafficProps[]): void {
+    for (const { description, machines = "all", protocol = "tcp", ports, cidrs = [], securityGroups = [] } of rules) {
       const peers = machines === "all" ? everyNode : [machines];
       const [from, to = from] = portsOf(protocol, ports);
+      const port = portArguments({ protocol: protocol === "all" ? "-1" : protocol, from, to });
+      const sides = [
+        ...named(description, cidrs).map(([name, cidr_ipv4]) => ({ name, side: { cidr_ipv4 } })),
+        ...named(description, securityGroups).map(([name, id]) => ({
+          ...{ name, side: { referenced_security_group_id: id } },
+        })),
+      ];
       for (const peer of peers)
-        for (const cidr of cidrs) {
-          const id = `${kebab(peer)}-own-${way}-${protocol}-${ports ?? ""}-${cidr}`.replaceAll(/[^a-z0-9]+/g, "-");
-          const port = portArguments({ protocol: protocol === "all" ? "-1" : protocol, from, to });
-          this.#rule(way, id, peer, { description, ...port, cidr_ipv4: cidr });
+        for (const { name, side } of sides) {
+          const id = `${kebab(peer)}-own-${way}-${protocol}-${ports ?? ""}-${name}`.replaceAll(/[^a-z0-9]+/g, "-");
+          if (this.node.tryFindChild(id) !== undefined)
+            refuse(
+              this,
+              `found a second ${way} rule for "${description}"; expected each once, with a description of its own`,
+            );
+          this.#rule(way, id, peer, { description, ...port, ...side });
         }
     }
+  }
+
+  /** Lets networks in to a port of the load balancer, and the load balancer through to machines. */
+  openListener(target: "controlPlane" | "worker", port: number, targetPort: number, cidrs: readonly string[]): void {
+    const args = portArguments({ protocol: "tcp", from: targetPort, to: targetPort });
+    const description = `Port ${port} of the load balancer`;
+    this.allowCidrs(`port-${port}`, "loadBalancer", port, description, cidrs);
+    // Two ports of the load balancer may lead to the same port of machines: AWS refuses the same rule twice.
+    const key = `${target} ${targetPort}`;
+    if (this.#passed.has(key)) return;
+    this.#passed.add(key);
+    this.#rule("egress", `load-balancer-to-${kebab(target)}-${targetPort}`, "loadBalancer", {
+      ...{ description, ...args },
+      referenced_security_group_id: this.ids[target],
+    });
+    this.#rule("ingress", `${kebab(target)}-${targetPort}-from-load-balancer`, target, {
+      ...{ description, ...args },
+      referenced_security_group_id: this.ids.loadBalancer,
+    });
   }
 
   /** Machines may speak to their network and, outside, HTTPS and time; the load balancer to its targets alone. */
@@ -159,6 +222,14 @@ function portArguments({ protocol, from, to }: Port): Ports {
 function portsOf(protocol: string, ports: number | string | undefined): readonly number[] {
   if (protocol === "icmp") return [-1];
   return ports === undefined ? [] : String(ports).split("-").map(Number);
+}
+
+/** What names a rule in addresses: the other side, or what it is for where that is a reference. */
+function named(description: string, sides: readonly string[]): readonly (readonly [string, string])[] {
+  return sides.map((side, index) => {
+    const name = Token.isUnresolved(side) ? `${description}${index === 0 ? "" : ` ${index + 1}`}` : side;
+    return [name.toLowerCase(), side];
+  });
 }
 
 const kebab = (peer: Peer) => peer.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

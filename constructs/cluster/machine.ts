@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isDeepStrictEqual } from "node:util";
-import { type ITerraformIterator, TerraformLocal, type TerraformResource } from "cdktf";
+import { type ITerraformIterator, TerraformLocal, type TerraformResource } from "cdktn";
 import type { Construct } from "constructs";
 import type { Role } from "../../model/index.ts";
 import { refuse } from "../errors.ts";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a cluster says of the machines of its pools, as expressions over the pools' maps: as long with a hundred machines
 // as with three.
-import { type ITerraformIterator, Token } from "cdktf";
+import { type ITerraformIterator, Token } from "cdktn";
 import type { ArgumentsOf, machineSettings } from "../../model/settings/index.ts";
 import { composed, type Print } from "../terraform/index.ts";
 import type { MachineRows, MachineSet } from "./machine.ts";

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Annotations } from "cdktf";
+import { Annotations } from "cdktn";
 import { Construct } from "constructs";
 import { isDnsName } from "../../model/cluster-rules.ts";
 import { controlPlanePool, nodePatch, poolInAddresses, type Role } from "../../model/index.ts";
+import { controlPlaneSettings, workerSettings } from "../../model/settings/index.ts";
 import type { SchematicChoice } from "../../talos/image/index.ts";
 import { Contract } from "../../talos/version/index.ts";
 import { refuse } from "../errors.ts";
@@ -14,8 +15,8 @@ import type { PoolSettingProps } from "./setting-props.ts";
 
 /** What every pool has; the infrastructure adds settings of its own. */
 export interface PoolProps extends PoolSettingProps {
-  /** Number of machines. */
-  readonly count: number;
+  /** Number of machines. @default - that of `names`, else 1 control plane or 2 workers */
+  readonly count?: number;
   /** Their host names. @default - `<cluster>-<pool>-1` and on */
   readonly names?: readonly string[];
 }
@@ -68,11 +69,13 @@ export abstract class Pool<Settings> extends Construct {
     super(cluster, name);
     this.role = role;
     this.poolName = name;
-    this.size = props.count;
+    const usual = (role === "controlplane" ? controlPlaneSettings : workerSettings).count.default;
+    const count = props.count ?? props.names?.length ?? usual;
+    this.size = count;
     this.addressPart = poolInAddresses(name);
-    this.settings = { ...props, name };
-    if (!Number.isInteger(props.count) || props.count < 0)
-      refuse(this, `count is ${props.count}; expected a whole number that is not negative`);
+    this.settings = { ...props, count, name };
+    if (!Number.isInteger(count) || count < 0)
+      refuse(this, `count is ${count}; expected a whole number that is not negative`);
     if (props.names !== undefined) this.#checkNames(props.names);
     const marks = nodePatch(Contract.parse(cluster.configContract), props);
     this.#patches = [...(marks === undefined ? [] : [marks]), ...(props.patches ?? [])];
@@ -80,7 +83,7 @@ export abstract class Pool<Settings> extends Construct {
     // Machines of several pools are instances of one block where they move, so that pools can't shorten their names.
     const isWhole = props.names !== undefined || cluster.infrastructure.machinesMove === true;
     const hostName = (key: string) => (isWhole ? key : `${prefix}${key}`);
-    const requests = Array.from({ length: props.count }, (_, position) => {
+    const requests = Array.from({ length: count }, (_, position) => {
       const key = props.names?.[position] ?? `${isWhole ? prefix : ""}${name}-${position + 1}`;
       return { name: hostName(key), role, pool: name, index: position + 1, key };
     });
@@ -126,9 +129,9 @@ export abstract class Pool<Settings> extends Construct {
 export class ControlPlane<Settings = object> extends Pool<Settings> {
   constructor(cluster: PoolOwner<Settings>, props: PoolProps & Settings) {
     super(cluster, controlPlanePool, "controlplane", props);
-    if (props.count % 2 === 0)
+    if (this.size % 2 === 0)
       Annotations.of(this).addWarning(
-        `count is ${props.count}; an odd number survives as many failures with one machine less`,
+        `count is ${this.size}; an odd number survives as many failures with one machine less`,
       );
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Annotations, ref, type TerraformResource, TerraformStack, Token } from "cdktf";
+import { Annotations, ref, type TerraformResource, Token } from "cdktn";
 import { Construct } from "constructs";
 import { patchFilesOf, type ResolvedCluster, type Role, resolveCluster } from "../../model/index.ts";
 import {
@@ -24,7 +24,7 @@ import {
   TalosmithProvider,
   TalosmithResource,
 } from "../talosmith/bindings.ts";
-import type { BindingMeta } from "../terraform/index.ts";
+import { aliasUnlessFirst, type BindingMeta } from "../terraform/index.ts";
 import { ClusterAddons } from "./cluster-addons.ts";
 import { type BackupProps, backupArguments } from "./day-two.ts";
 import type { Infrastructure } from "./infrastructure.ts";
@@ -291,10 +291,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
 
   /** A second cluster in the same stack has other secrets, hence a provider of its own. */
   #createProvider(secretsFile: string, owner: string | undefined): TalosmithProvider {
-    const others = TerraformStack.of(this)
-      .node.findAll()
-      .filter((construct) => construct instanceof TalosmithProvider);
-    const alias = others.length === 0 ? undefined : this.clusterName.replaceAll("-", "_");
+    const alias = aliasUnlessFirst(this, "talosmith", this.clusterName);
     const args = { secrets_file: secretsFile, ...given({ owner }) };
     return new TalosmithProvider(this.#scope, "talosmith", args, alias);
   }

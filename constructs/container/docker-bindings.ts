@@ -4,8 +4,8 @@ import type { Construct } from "constructs";
 import { type BindingMeta, Provider, Resource } from "../terraform/index.ts";
 
 export class DockerProvider extends Provider<{ readonly host?: string | undefined }> {
-  constructor(scope: Construct, id: string, args: { readonly host?: string | undefined }) {
-    super(scope, id, { name: "docker", source: "kreuzwerker/docker", version: "~> 3.6" }, args);
+  constructor(scope: Construct, id: string, args: { readonly host?: string | undefined }, alias?: string) {
+    super(scope, id, { name: "docker", source: "kreuzwerker/docker", version: "~> 3.6" }, args, alias);
   }
 }
 

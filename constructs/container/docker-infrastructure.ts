@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import { type TerraformProvider, TerraformStack } from "cdktn";
 import { Construct } from "constructs";
 import { Cidr, placeMachine } from "../../model/index.ts";
 import { endpointAt } from "../../talos/endpoint-at.ts";
 import { given } from "../../talos/given.ts";
-import { checkParts } from "../check.ts";
+import { bytesOf, checkParts } from "../check.ts";
 import type { Infrastructure, Machine, MachineRows, MachineSet, PoolRequest } from "../cluster/index.ts";
 import { refuse } from "../errors.ts";
-import { expression } from "../terraform/index.ts";
+import { chooseProvider, expression, providerFor } from "../terraform/index.ts";
 import { type DockerContainerArguments, DockerProvider, DockerResource } from "./docker-bindings.ts";
 import {
   type ContainerPoolSettings,
@@ -19,8 +20,10 @@ import {
 
 /** The Docker daemon, and the network of its containers. */
 export interface DockerInfrastructureProps {
-  /** Name of the cluster that will run here; part of the network's name. */
-  readonly clusterName: string;
+  /** Name of the cluster that will run here; part of the network's name. @default - id of the stack */
+  readonly clusterName?: string;
+  /** Provider block of yours for this daemon. @default - one is written, with an alias where the stack has another one */
+  readonly provider?: TerraformProvider;
   /** Apply the initial config, which holds the CA keys, to whatever answers at a machine's address. @default false */
   readonly trustOnFirstUse?: boolean;
   /** Address of the Docker daemon. @default - the docker command's */
@@ -36,17 +39,28 @@ export interface DockerInfrastructureProps {
   /** Ports of the host for the first control plane. @default - none */
   readonly publish?:
     | {
-        /** Address of the host. */
-        readonly address: string;
-        /** Port for the Kubernetes API. */
-        readonly kubernetes: number;
-        /** Port for the Talos API. */
-        readonly talos: number;
+        /** Address of the host. @default 127.0.0.1 */
+        readonly address?: string;
+        /** Port for the Kubernetes API. @default 6443 */
+        readonly kubernetes?: number;
+        /** Port for the Talos API. @default 50000 */
+        readonly talos?: number;
       }
     | undefined;
 }
 
 const mebibyte = 2 ** 20;
+const usualAddress = "127.0.0.1";
+
+/** The network of the containers. */
+export interface DockerNetworkReference {
+  /** Its id, a reference. */
+  readonly id: string;
+  /** Its name, a reference. */
+  readonly name: string;
+  /** Its addresses. */
+  readonly cidr: string;
+}
 
 /** Talos in containers of a Docker daemon, with fixed addresses. */
 export class DockerInfrastructure extends Construct implements Infrastructure<ContainerPoolSettings> {
@@ -54,29 +68,38 @@ export class DockerInfrastructure extends Construct implements Infrastructure<Co
   readonly platform = "metal";
   readonly trustOnFirstUse: boolean;
   readonly certSans: readonly string[];
+  /** The provider block of its resources. */
+  readonly provider: TerraformProvider;
+  /** The network of the containers. */
+  readonly network: DockerNetworkReference;
   readonly #props: DockerInfrastructureProps;
-  readonly #network: DockerResource<"docker_network">;
 
   constructor(scope: Construct, id: string, props: DockerInfrastructureProps) {
     super(scope, id);
     this.#props = props;
     this.trustOnFirstUse = props.trustOnFirstUse ?? false;
     checkParts({ kind: this.kind, infrastructure: this.settings() }, false, () => this);
-    const { cidr = "10.5.0.0/24", clusterName, publish } = props;
+    const { cidr = "10.5.0.0/24", clusterName = TerraformStack.of(this).node.id, publish } = props;
     const gateway = Cidr.tryParse(cidr)?.host(1);
     if (gateway === undefined) refuse(this, `cidr is ${cidr}; expected a network such as 10.5.0.0/24`);
-    this.certSans = publish === undefined ? [] : [publish.address];
-    new DockerProvider(this, "docker", { host: props.host });
+    this.certSans = publish === undefined ? [] : [publish.address ?? usualAddress];
+    this.provider = providerFor(
+      this,
+      "docker",
+      props.provider ?? ((alias) => new DockerProvider(this, "docker", { host: props.host }, alias)),
+    );
     const ipam = [{ subnet: cidr, gateway }];
-    this.#network = new DockerResource(this, "network", "docker_network", {
+    const network = new DockerResource(this, "network", "docker_network", {
       name: `talos-${clusterName}`,
       driver: "bridge",
       ipam_config: ipam,
     });
+    this.network = { id: network.id, name: network.attribute("name"), cidr };
   }
 
   /** Machines in containers: two volumes that make each what it is, and the container around them. */
   createMachines(scope: Construct, request: PoolRequest<ContainerPoolSettings>): MachineSet {
+    chooseProvider(scope, this.provider);
     const { settings, talosVersion, rows, role } = request;
     const { each, forEach } = rows;
     const { cidr = "10.5.0.0/24", controlPlaneOffset = 2, workerOffset = 20, publish } = this.#props;
@@ -108,7 +131,7 @@ export class DockerInfrastructure extends Construct implements Infrastructure<Co
         sysctls: { "net.ipv6.conf.all.disable_ipv6": "0" },
         restart: "unless-stopped",
         ...given({
-          memory: memory === undefined ? undefined : Math.ceil(memory / mebibyte),
+          memory: memory === undefined ? undefined : Math.ceil(bytesOf(scope, "limits.memory", memory) / mebibyte),
           cpus: cpu === undefined ? undefined : String(typeof cpu === "number" ? cpu : Number.parseInt(cpu, 10) / 1000),
         }),
         mounts: [
@@ -117,7 +140,7 @@ export class DockerInfrastructure extends Construct implements Infrastructure<Co
           { type: "volume", target: variablePath, source: ephemeral.instance(each.key, "name") },
           ...rewrittenPaths.map((target) => ({ type: "volume" as const, target })),
         ],
-        networks_advanced: [{ name: this.#network.attribute("name"), ipv4_address: address(each) }],
+        networks_advanced: [{ name: this.network.name, ipv4_address: address(each) }],
         ...given({ dynamic: role === "controlplane" && publish ? publishedPorts(rows, publish) : undefined }),
       },
       // A newer image would replace every container at once, etcd and all: one by one, with -replace.
@@ -132,7 +155,7 @@ export class DockerInfrastructure extends Construct implements Infrastructure<Co
   }
 
   settings(): object {
-    const { clusterName: _, image, trustOnFirstUse, ...docker } = this.#props;
+    const { clusterName: _, provider: __, image, trustOnFirstUse, ...docker } = this.#props;
     return { engine: "docker", image, trustOnFirstUse, docker };
   }
 
@@ -146,7 +169,7 @@ export class DockerInfrastructure extends Construct implements Infrastructure<Co
 /** The first control plane alone has ports of the host. */
 function publishedPorts(
   rows: MachineRows,
-  { address, kubernetes, talos }: NonNullable<DockerInfrastructureProps["publish"]>,
+  { address = usualAddress, kubernetes = 6443, talos = 50000 }: NonNullable<DockerInfrastructureProps["publish"]>,
 ): DockerContainerArguments["dynamic"] {
   const own = [
     { internal: 6443, external: kubernetes },

@@ -9,8 +9,8 @@ export interface KubernetesProviderArguments {
 }
 
 export class KubernetesProvider extends Provider<KubernetesProviderArguments> {
-  constructor(scope: Construct, id: string, args: KubernetesProviderArguments) {
-    super(scope, id, { name: "kubernetes", source: "hashicorp/kubernetes", version: "~> 2.38" }, args);
+  constructor(scope: Construct, id: string, args: KubernetesProviderArguments, alias?: string) {
+    super(scope, id, { name: "kubernetes", source: "hashicorp/kubernetes", version: "~> 2.38" }, args, alias);
   }
 }
 

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+import { type TerraformProvider, TerraformStack } from "cdktn";
 import { Construct } from "constructs";
 import { endpointAt } from "../../talos/endpoint-at.ts";
 import { given } from "../../talos/given.ts";
 import { checkParts } from "../check.ts";
 import type { Infrastructure, MachineSet, PoolRequest } from "../cluster/index.ts";
+import { chooseProvider, providerFor } from "../terraform/index.ts";
 import { addressAttributes, KubernetesProvider, KubernetesResource } from "./kubernetes-bindings.ts";
 import { statefulSetArguments } from "./stateful-set.ts";
 import { type ContainerPoolSettings, talosImage } from "./talos-container.ts";
 
 /** The host cluster, and the namespace of the pods. */
 export interface PodInfrastructureProps {
-  /** Name of the cluster that will run here. */
-  readonly clusterName: string;
+  /** Name of the cluster that will run here. @default - id of the stack */
+  readonly clusterName?: string;
+  /** Provider block of yours for the host cluster. @default - one is written, with an alias where the stack has another one */
+  readonly provider?: TerraformProvider;
   /** Apply the initial config, which holds the CA keys, to whatever answers at a machine's address. @default false */
   readonly trustOnFirstUse?: boolean;
   /** kubeconfig of the host cluster. @default ~/.kube/config */
@@ -34,14 +38,24 @@ const ports = {
   kubernetes: { name: "kubernetes", port: 6443, target_port: "6443" },
 } as const;
 
+/** A namespace of a Kubernetes. */
+export interface KubernetesNamespace {
+  /** Its name, a reference. */
+  readonly name: string;
+}
+
 /** Talos as pods of another Kubernetes. */
 export class PodInfrastructure extends Construct implements Infrastructure<ContainerPoolSettings> {
   readonly kind = "container";
   readonly platform = "metal";
   readonly trustOnFirstUse: boolean;
   readonly certSans: readonly string[];
+  /** The provider block of its resources. */
+  readonly provider: TerraformProvider;
+  /** The namespace of the pods. */
+  readonly namespace: KubernetesNamespace;
   readonly #props: PodInfrastructureProps;
-  readonly #namespace: string;
+  readonly #clusterName: string;
   readonly #endpoint: string;
 
   constructor(scope: Construct, id: string, props: PodInfrastructureProps) {
@@ -49,20 +63,24 @@ export class PodInfrastructure extends Construct implements Infrastructure<Conta
     this.#props = props;
     this.trustOnFirstUse = props.trustOnFirstUse ?? false;
     checkParts({ kind: this.kind, infrastructure: this.settings() }, false, () => this);
-    const { clusterName, service = "ClusterIP" } = props;
-    new KubernetesProvider(this, "kubernetes", {
-      config_path: props.kubeconfig ?? "~/.kube/config",
-      config_context: props.context,
-    });
-    this.#namespace = new KubernetesResource(this, "namespace", "kubernetes_namespace_v1", {
+    const { clusterName = TerraformStack.of(this).node.id, service = "ClusterIP" } = props;
+    this.#clusterName = clusterName;
+    const host = { config_path: props.kubeconfig ?? "~/.kube/config", config_context: props.context };
+    this.provider = providerFor(
+      this,
+      "kubernetes",
+      props.provider ?? ((alias) => new KubernetesProvider(this, "kubernetes", host, alias)),
+    );
+    const name = new KubernetesResource(this, "namespace", "kubernetes_namespace_v1", {
       metadata: {
         name: props.namespace ?? `talos-${clusterName}`,
         // Talos is an operating system: its pods need what privileged ones may.
         labels: { "pod-security.kubernetes.io/enforce": "privileged" },
       },
     }).attribute("metadata[0].name");
+    this.namespace = { name };
     const endpoint = new KubernetesResource(this, "endpoint", "kubernetes_service_v1", {
-      metadata: { name: `${clusterName}-endpoint`, namespace: this.#namespace },
+      metadata: { name: `${clusterName}-endpoint`, namespace: name },
       spec: {
         type: service,
         selector: labelsOf(clusterName, "controlplane"),
@@ -79,11 +97,12 @@ export class PodInfrastructure extends Construct implements Infrastructure<Conta
     scope: Construct,
     { settings, talosVersion, rows, role }: PoolRequest<ContainerPoolSettings>,
   ): MachineSet {
-    const { service: type = "ClusterIP", storageClass, clusterName } = this.#props;
+    chooseProvider(scope, this.provider);
+    const { service: type = "ClusterIP", storageClass } = this.#props;
     const image = this.#props.image ?? talosImage(talosVersion);
-    const namespace = this.#namespace;
+    const { name: namespace } = this.namespace;
     const { each, forEach } = rows;
-    const labels = labelsOf(clusterName, role, each.name);
+    const labels = labelsOf(this.#clusterName, role, each.name);
     const services = new KubernetesResource(
       scope,
       "service",
@@ -104,7 +123,7 @@ export class PodInfrastructure extends Construct implements Infrastructure<Conta
       scope,
       "Resource",
       "kubernetes_stateful_set_v1",
-      statefulSetArguments({ name: each.name, namespace, labels, image, storageClass, settings }),
+      statefulSetArguments(scope, { name: each.name, namespace, labels, image, storageClass, settings }),
       // A newer image would restart every machine at once, etcd and all: one by one, with -replace.
       {
         forEach,
@@ -124,7 +143,7 @@ export class PodInfrastructure extends Construct implements Infrastructure<Conta
   }
 
   settings(): object {
-    const { clusterName: _, image, trustOnFirstUse, ...kubernetes } = this.#props;
+    const { clusterName: _, provider: __, image, trustOnFirstUse, ...kubernetes } = this.#props;
     return { engine: "kubernetes", image, trustOnFirstUse, kubernetes };
   }
 

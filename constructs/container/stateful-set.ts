@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Construct } from "constructs";
 import { given } from "../../talos/given.ts";
+import { bytesOf } from "../check.ts";
 import type { StatefulSetArguments } from "./kubernetes-bindings.ts";
 import {
   type ContainerPoolSettings,
@@ -21,20 +23,15 @@ export interface PodProps {
 const mebibyte = 2 ** 20;
 const quantity = (bytes: number) => `${Math.ceil(bytes / mebibyte)}Mi`;
 const stateSize = 100 * mebibyte;
-const usualDisk = 10 * 1024 * mebibyte;
 
 /** `/usr/libexec/kubernetes` becomes usr-libexec-kubernetes. */
 const volumeName = (path: string) => path.slice(1).replaceAll("/", "-");
 
 /** A stateful set of one pod that is a Talos machine. */
-export function statefulSetArguments({
-  name,
-  namespace,
-  labels,
-  image,
-  storageClass,
-  settings,
-}: PodProps): StatefulSetArguments {
+export function statefulSetArguments(
+  scope: Construct,
+  { name, namespace, labels, image, storageClass, settings }: PodProps,
+): StatefulSetArguments {
   const [state, ephemeral] = ["state", "ephemeral"];
   const claim = (volume: string, bytes: number) => ({
     metadata: { name: volume },
@@ -44,8 +41,8 @@ export function statefulSetArguments({
       resources: { requests: { storage: quantity(bytes) } },
     },
   });
-  const requests = quantities(settings.requests);
-  const limits = quantities(settings.limits);
+  const requests = quantities(scope, "requests", settings.requests);
+  const limits = quantities(scope, "limits", settings.limits);
   const resources = given({ requests, limits });
   return {
     metadata: { name, namespace, labels },
@@ -78,16 +75,19 @@ export function statefulSetArguments({
           ],
         },
       },
-      volume_claim_template: [claim(state, stateSize), claim(ephemeral, settings.disk ?? usualDisk)],
+      volume_claim_template: [
+        claim(state, stateSize),
+        claim(ephemeral, bytesOf(scope, "disk", settings.disk ?? "10GiB")),
+      ],
     },
   };
 }
 
-function quantities(resources: ContainerPoolSettings["limits"]) {
+function quantities(scope: Construct, place: "requests" | "limits", resources: ContainerPoolSettings["limits"]) {
   const { cpu, memory } = resources ?? {};
   if (cpu === undefined && memory === undefined) return undefined;
   return {
     ...(cpu === undefined ? {} : { cpu: String(cpu) }),
-    ...(memory === undefined ? {} : { memory: quantity(memory) }),
+    ...(memory === undefined ? {} : { memory: quantity(bytesOf(scope, `${place}.memory`, memory)) }),
   };
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Size } from "../../model/index.ts";
+
 /** Processors and memory of a container. */
 export interface ContainerResources {
   /** Processors, or thousandths of one as `500m`. @default - not set */
   readonly cpu?: number | string | undefined;
-  /** Bytes of memory. @default - not set */
-  readonly memory?: number | undefined;
+  /** Memory, such as `2GiB`. @default - not set */
+  readonly memory?: Size | undefined;
 }
 
 /** Settings of a pool of containers. */
@@ -13,8 +15,8 @@ export interface ContainerPoolSettings {
   readonly requests?: ContainerResources;
   /** What each machine may use at most. @default - everything */
   readonly limits?: ContainerResources;
-  /** Bytes of the volume for EPHEMERAL; pods only. @default 10 GiB */
-  readonly disk?: number;
+  /** Volume for EPHEMERAL, such as `20GiB`; pods only. @default 10GiB */
+  readonly disk?: Size;
   /** Where the pool's addresses begin; Docker only. @default - by role */
   readonly addressOffset?: number | undefined;
 }

@@ -4,8 +4,8 @@ import type { Construct } from "constructs";
 import { type BindingMeta, Provider, Resource } from "../terraform/index.ts";
 
 export class LibvirtProvider extends Provider<{ readonly uri: string }> {
-  constructor(scope: Construct, id: string, args: { readonly uri: string }) {
-    super(scope, id, { name: "libvirt", source: "dmacvicar/libvirt", version: "~> 0.9.7" }, args);
+  constructor(scope: Construct, id: string, args: { readonly uri: string }, alias?: string) {
+    super(scope, id, { name: "libvirt", source: "dmacvicar/libvirt", version: "~> 0.9.7" }, args, alias);
   }
 }
 

@@ -3,5 +3,7 @@ export {
   LibvirtInfrastructure,
   type LibvirtInfrastructureProps,
   type LibvirtNetworkProps,
+  type LibvirtNetworkReference,
   type LibvirtPoolSettings,
+  type LibvirtStoragePool,
 } from "./libvirt-infrastructure.ts";

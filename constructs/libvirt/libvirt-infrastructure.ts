@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { posix } from "node:path";
+import type { TerraformProvider } from "cdktn";
 import { Construct } from "constructs";
 import { type NoCloudTemplates, renderNoCloud } from "../../cloud-init/index.ts";
 import {
@@ -8,33 +9,33 @@ import {
   type LibvirtNetwork,
   nameserversOf,
   placeMachine,
+  type Size,
   usualMacPrefix,
 } from "../../model/index.ts";
 import { endpointAt } from "../../talos/endpoint-at.ts";
 import { given } from "../../talos/given.ts";
 import { type Architecture, assetUrl, chosenSchematic, schematicId } from "../../talos/image/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
-import { checkParts } from "../check.ts";
+import { bytesOf, checkParts } from "../check.ts";
 import type { Infrastructure, Machine, MachineRequest, MachineSet, PoolRequest } from "../cluster/index.ts";
 import { refuse } from "../errors.ts";
-import { type InterfaceArguments, LibvirtProvider, LibvirtResource } from "./bindings.ts";
+import { chooseProvider, providerFor } from "../terraform/index.ts";
+import { LibvirtProvider, LibvirtResource } from "./bindings.ts";
 import { createLibvirtMachines, type Firmware, type MachinePlace } from "./libvirt-machines.ts";
 import { StartImages } from "./start-images.ts";
-
-const gibibyte = 2 ** 30;
 
 /** Settings of a pool of virtual machines. */
 export interface LibvirtPoolSettings {
   /** Virtual processors. @default 2 */
   readonly cpu?: number;
-  /** Bytes of memory. @default - 4 GiB */
-  readonly memory?: number;
-  /** Bytes of the system disk. @default - 20 GiB */
-  readonly disk?: number;
+  /** Memory, such as `8GiB`. @default 4GiB */
+  readonly memory?: Size;
+  /** System disk, such as `50GiB`. @default 20GiB */
+  readonly disk?: Size;
   /** Further empty disks, as /dev/vdb and on. @default - none */
   readonly extraDisks?: readonly {
-    /** Bytes. */
-    readonly size: number;
+    /** Size, such as `100GiB`. */
+    readonly size: Size;
     /** Storage pool of the disk. @default - the machine's */
     readonly storagePool?: string | undefined;
   }[];
@@ -72,6 +73,10 @@ export interface LibvirtNetworkProps {
 
 /** The KVM host, and what its virtual machines have in common. */
 export interface LibvirtInfrastructureProps {
+  /** What names of the network and the images end with; needed where one host has two infrastructures. @default - id of the scope */
+  readonly clusterName?: string;
+  /** Provider block of yours for this host. @default - one is written, with an alias where the stack has another one */
+  readonly provider?: TerraformProvider;
   /** The KVM host, as libvirt names it. @default qemu:///system */
   readonly uri?: string;
   /** Path or URL of an unpacked image. @default - the image factory's, by Talos release and schematic */
@@ -116,6 +121,24 @@ export interface LibvirtInfrastructureProps {
   readonly seedFolder?: string;
 }
 
+/** A network of virtual machines: one that libvirt has, or a bridge of the host. */
+export interface LibvirtNetworkReference {
+  /** Name of the libvirt network, a reference. @default - the machines join a bridge */
+  readonly name?: string;
+  /** Bridge of the host. @default - the machines join a libvirt network */
+  readonly bridge?: string;
+  /** Its addresses. */
+  readonly cidr: string;
+  /** Its default route. */
+  readonly gateway: string;
+}
+
+/** A storage pool. */
+export interface LibvirtStoragePool {
+  /** Its name; a reference where it is created. */
+  readonly name: string;
+}
+
 const usualNetwork = {
   mode: "bridge",
   bridge: "br0",
@@ -140,10 +163,14 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
   readonly platform = "nocloud";
   /** Address that the control planes share, where there is one. */
   readonly vip: string | undefined;
+  /** The provider block of its resources. */
+  readonly provider: TerraformProvider;
+  /** The network that the machines join. */
+  readonly network: LibvirtNetworkReference;
+  /** The storage pool of disks and images. */
+  readonly pool: LibvirtStoragePool;
   readonly #network: LibvirtNetwork;
   readonly #props: LibvirtInfrastructureProps;
-  readonly #storagePool: string;
-  readonly #source: InterfaceArguments["source"];
   readonly #images = new Map<string, StartImages>();
   readonly #owners = new Map<string, string>();
 
@@ -161,30 +188,36 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
       ["the VIP", this.vip],
     ] as const)
       if (address !== undefined) this.#claim(address, owner);
-    new LibvirtProvider(this, "libvirt", { uri: this.#uri });
-    this.#storagePool = this.#createStoragePool(props.storagePool ?? "default");
-    this.#source = this.#createNetwork();
+    this.provider = providerFor(
+      this,
+      "libvirt",
+      props.provider ?? ((alias) => new LibvirtProvider(this, "libvirt", { uri: this.#uri }, alias)),
+    );
+    this.pool = { name: this.#createStoragePool(props.storagePool ?? "default") };
+    this.network = this.#createNetwork();
   }
 
   createMachines(scope: Construct, request: PoolRequest<LibvirtPoolSettings>): MachineSet {
     const { settings, rows, role, configSettings: from, bindingMeta } = request;
-    const storagePool = settings.storagePool ?? this.#storagePool;
+    chooseProvider(scope, this.provider);
+    const storagePool = settings.storagePool ?? this.pool.name;
+    const { bridge, name: network } = this.network;
     const architecture = this.#architectureOf(settings);
     return createLibvirtMachines(scope, {
       rows,
       placeOf: (machine) => this.#place(scope, machine, settings),
       seedFolder: this.#props.seedFolder ?? "generated/cloud-init",
       cpu: settings.cpu ?? 2,
-      memory: settings.memory ?? 4 * gibibyte,
-      disk: settings.disk ?? 20 * gibibyte,
-      extraDisks: (settings.extraDisks ?? []).map(({ size, storagePool: own = storagePool }) => ({
-        size,
+      memory: bytesOf(scope, "memory", settings.memory ?? "4GiB"),
+      disk: bytesOf(scope, "disk", settings.disk ?? "20GiB"),
+      extraDisks: (settings.extraDisks ?? []).map(({ size, storagePool: own = storagePool }, index) => ({
+        size: bytesOf(scope, `extraDisks[${index}].size`, size),
         storagePool: own,
       })),
       storagePool,
       images: this.#imagesFor(scope, request),
       ...given({ config: this.#props.machineConfig === "user-data" ? { from, bindingMeta } : undefined }),
-      source: this.#source,
+      source: network === undefined ? { bridge: { bridge: bridge ?? "" } } : { network: { network } },
       domainType: this.#props.domainType ?? "kvm",
       architecture,
       firmware: this.#firmwareFor(architecture),
@@ -197,6 +230,10 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
 
   settings(): object {
     return this.#props;
+  }
+
+  get #name(): string {
+    return this.#props.clusterName ?? this.node.scope?.node.id ?? this.node.id;
   }
 
   get #uri(): string {
@@ -243,17 +280,17 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
     return new LibvirtResource(this, "pool", "libvirt_pool", args).attribute("name");
   }
 
-  #createNetwork(): InterfaceArguments["source"] {
+  #createNetwork(): LibvirtNetworkReference {
     const { mode, bridge, cidr } = this.#network;
-    if (mode === "bridge") return { bridge: { bridge } };
-    const name = this.node.scope?.node.id ?? this.node.id;
+    const common = { cidr, gateway: gatewayOf(this.#network) };
+    if (mode === "bridge") return { ...common, bridge };
     const network = new LibvirtResource(this, "network", "libvirt_network", {
-      name: `talos-${name}`,
+      name: `talos-${this.#name}`,
       autostart: true,
       forward: { mode: "nat" },
       ips: [{ address: gatewayOf(this.#network), prefix: Cidr.parse(cidr).prefix }],
     });
-    return { network: { network: network.attribute("name") } };
+    return { ...common, name: network.attribute("name") };
   }
 
   #architectureOf({ architecture }: LibvirtPoolSettings): Architecture {
@@ -279,15 +316,14 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
     const usual = assetUrl("qcow2", { ...origin, ...given({ factory }) });
     const own = settings.image ?? this.#props.image;
     const url = own ?? usual;
-    const pool = settings.storagePool ?? this.#storagePool;
+    const pool = settings.storagePool ?? this.pool.name;
     const key = JSON.stringify([url, pool]);
     const known = this.#images.get(key);
     if (known !== undefined) return known;
     const usualKind = architecture === (this.#props.architecture ?? "amd64");
-    const shared = settings.image === undefined && pool === this.#storagePool && usualKind;
-    const stack = this.node.scope?.node.id ?? "cluster";
+    const shared = settings.image === undefined && pool === this.pool.name && usualKind;
     const images = new StartImages(shared ? this : scope, {
-      name: shared ? `talos-${stack}` : `talos-${stack}-${scope.node.id}`,
+      name: shared ? `talos-${this.#name}` : `talos-${this.#name}-${scope.node.id}`,
       pool,
       url,
       label:

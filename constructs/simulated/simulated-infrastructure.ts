@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Construct } from "constructs";
+import { Construct } from "constructs";
 import { endpointAt } from "../../talos/endpoint-at.ts";
 import type { Infrastructure, Machine, MachineSet, PoolRequest } from "../cluster/index.ts";
+import { refuse } from "../errors.ts";
 import { TalosmithResource } from "../talosmith/bindings.ts";
 
 /** Machines of the simulator, on the machine that runs Terraform. */
-export class SimulatedInfrastructure implements Infrastructure<object> {
+export class SimulatedInfrastructure extends Construct implements Infrastructure<object> {
   readonly certSans: readonly string[] = [];
   readonly trustOnFirstUse = false;
   readonly onThisComputer = true;
@@ -31,7 +32,7 @@ export class SimulatedInfrastructure implements Infrastructure<object> {
 
   endpoint(controlPlanes: readonly Machine[]): string {
     const [first] = controlPlanes;
-    if (first === undefined) throw new Error("a simulated cluster needs a control plane or an endpoint");
+    if (first === undefined) refuse(this, "no endpoint; expected a control plane");
     return endpointAt(first.address);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type IResolvable, type IResolveContext, Lazy, ref, Token } from "cdktf";
+import { type IResolvable, type IResolveContext, Lazy, ref, Token } from "cdktn";
 import { type Json, printInside } from "../hcl/expression.ts";
 
 /** What an argument in Terraform's own spelling may hold. Undefined arguments are left out. */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TerraformDataSource, type TerraformMetaArguments, TerraformProvider, TerraformResource, Token } from "cdktf";
+import { TerraformDataSource, type TerraformMetaArguments, TerraformProvider, TerraformResource, Token } from "cdktn";
 import type { Construct } from "constructs";
+import { given } from "../../talos/given.ts";
 import { refuse } from "../errors.ts";
-import { composed, expression, synthesizeAttributes } from "./attributes.ts";
+import { type AttributeValue, composed, expression, synthesizeAttributes } from "./attributes.ts";
+import { blockWithoutAlias, providerOf } from "./provider-choice.ts";
 
-/** Arguments by their names in Terraform, now or when the stack is written. */
+/** Arguments by their names in Terraform, or a function that gives them when the stack is written. */
 export type Arguments<A> = A | (() => A);
 
 /** Meta-arguments of a resource, as the CDK has them. */
@@ -35,8 +37,8 @@ export interface Addressable {
   readonly terraformAddress: string;
 }
 
-function evaluate<A>(given: Arguments<A>): { [name: string]: unknown } {
-  const value = typeof given === "function" ? (given as () => A)() : given;
+function evaluate<A>(args: Arguments<A>): { [name: string]: unknown } {
+  const value = typeof args === "function" ? (args as () => A)() : args;
   return synthesizeAttributes(value) as { [name: string]: unknown };
 }
 
@@ -45,8 +47,8 @@ function refuseHcl(construct: Construct): never {
 }
 
 /**
- * Base of our resource classes. They are typed, spell arguments as Terraform does, and add nothing: what a provider's
- * documentation says holds.
+ * Base of talosmith's resource classes. They are typed, spell arguments as Terraform does, and add nothing: what a
+ * provider's documentation says holds.
  */
 export abstract class Resource<A extends object> extends TerraformResource {
   readonly #arguments: Arguments<A>;
@@ -58,11 +60,12 @@ export abstract class Resource<A extends object> extends TerraformResource {
 
   constructor(scope: Construct, id: string, type: string, args: Arguments<A>, meta: BindingMeta = {}) {
     const { formerId, ...ofTerraform } = meta;
-    super(scope, id, { terraformResourceType: type, ...ofTerraform });
+    super(scope, id, { terraformResourceType: type, ...given({ provider: providerOf(scope, type) }), ...ofTerraform });
     this.#arguments = args;
     this.formerId = formerId;
   }
 
+  /** A reference to its id. */
   get id(): string {
     return this.attribute("id");
   }
@@ -87,7 +90,7 @@ export abstract class Resource<A extends object> extends TerraformResource {
     return expression(`${this.terraformAddress}[${key}].${attribute}`);
   }
 
-  /** Lets an instance whose row has the column set an argument for itself. */
+  /** @internal Lets an instance whose row has the column set an argument for itself. */
   letInstancesSet(argument: string, column: string): void {
     this.#ofInstances.set(argument, column);
   }
@@ -120,12 +123,15 @@ export abstract class Resource<A extends object> extends TerraformResource {
   }
 }
 
+/** A resource of any provider, by its type; arguments are spelled as in Terraform. Text means itself, also `${`. */
+export class AnyResource extends Resource<{ readonly [argument: string]: AttributeValue }> {}
+
 /** Base of our data source classes; see Resource. */
 export abstract class DataSource<A extends object> extends TerraformDataSource {
   readonly #arguments: Arguments<A>;
 
   constructor(scope: Construct, id: string, type: string, args: Arguments<A>, meta: BindingMeta = {}) {
-    super(scope, id, { terraformResourceType: type, ...meta });
+    super(scope, id, { terraformResourceType: type, ...given({ provider: providerOf(scope, type) }), ...meta });
     this.#arguments = args;
   }
 
@@ -151,6 +157,17 @@ export abstract class Provider<A extends object> extends TerraformProvider {
     });
     this.#arguments = args;
     this.#alias = alias;
+    // Terraform's own words for it come only with init, and name no construct.
+    this.node.addValidation({
+      validate: () => {
+        const other = alias === undefined ? blockWithoutAlias(this, description.name, this) : undefined;
+        return other === undefined
+          ? []
+          : [
+              `found a second provider block for ${description.name} without alias, ${other.node.path}; expected one. Pass it to the infrastructure as \`provider\`, or give one of them an alias`,
+            ];
+      },
+    });
   }
 
   override get alias(): string | undefined {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TerraformElement, TerraformStack } from "cdktf";
+import { TerraformElement, TerraformStack } from "cdktn";
 import type { Construct, IConstruct, Node } from "constructs";
 import { refuse } from "../errors.ts";
 
@@ -38,6 +38,19 @@ export class TalosStack extends TerraformStack {
     super(scope, id);
     this.node.setContext("targetVersions", { terraform: newestNeed, opentofu: newestNeed });
     requireTerraform(this, oldestTerraform);
+  }
+
+  /** @internal The CDK itself would fail without a word about the reason. */
+  override prepareStack(): void {
+    const foreign = this.node
+      .findAll()
+      .find((each) => TerraformElement.isTerraformElement(each) && !(each instanceof TerraformElement));
+    if (foreign !== undefined)
+      refuse(
+        foreign,
+        "found a construct of another copy of the CDK, such as the archived package cdktf; expected one of cdktn. Use @cdktn/provider-* in place of @cdktf/provider-*, and see `npm ls cdktn cdktf`",
+      );
+    super.prepareStack();
   }
 
   protected override allocateLogicalId(element: TerraformElement | Node): string {

@@ -19,7 +19,7 @@ import { formatFound, formatPath } from "./path.ts";
 import { unwrapped } from "./schema-places.ts";
 import type { Path } from "./yaml-source.ts";
 
-/** Parts of an environment, with amounts as numbers. */
+/** Parts of an environment; amounts may be numbers. */
 export interface EnvironmentParts {
   readonly kind: Kind;
   readonly infrastructure?: object;
@@ -132,10 +132,11 @@ function fill(schema: z.ZodType, props: object) {
   return { given, issues: issuesOf(schema, given), whole: withDefaults(schema, given) as Data };
 }
 
-/** Values stay as they are, also those that the schema would refuse or turn into others. */
+/** Amounts become numbers, as the rules have them. Other values stay as they are, also those that the schema would refuse. */
 function withDefaults(schema: z.ZodType, value: unknown): unknown {
   if (value === undefined) return schema.safeParse(undefined).data;
   const inner = unwrapped(schema);
+  if (inner instanceof z.ZodPipe && typeof value === "string") return inner.safeParse(value).data ?? value;
   if (inner instanceof z.ZodArray && Array.isArray(value))
     return value.map((item) => withDefaults((inner as z.ZodArray<z.ZodType>).element, item));
   if (!isData(value)) return value;

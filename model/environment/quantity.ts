@@ -10,10 +10,14 @@ export function parseSize(text: string): number | undefined {
   return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined;
 }
 
+/** An amount of memory or disk: text such as `100GiB`, or a number of bytes. */
+export type Size = string | number;
+
 /** `4GiB`: the largest unit that gives a whole number. */
-export function formatSize(bytes: number): string {
+export function formatSize(size: Size): string {
+  const bytes = typeof size === "number" ? size : (parseSize(size) ?? Number.NaN);
   const unit = Object.entries(units)
     .reverse()
-    .find(([, size]) => bytes % size === 0);
+    .find(([, each]) => bytes % each === 0);
   return unit === undefined ? `${bytes} bytes` : `${bytes / unit[1]}${unit[0]}`;
 }

@@ -12,8 +12,8 @@ export interface AirGap {
   /** The volume IMAGECACHE, which the cache is copied to. @default - on the system disk */
   readonly imageCacheVolume?:
     | {
-        /** Bytes. @default - Talos's own, at most 1 GiB */
-        readonly size?: number | undefined;
+        /** Size, such as `4GiB`, or bytes. @default - Talos's own, at most 1GiB */
+        readonly size?: string | number | undefined;
         /** Which disk, as a CEL expression such as `disk.transport == "nvme"`. @default - the system disk */
         readonly disk?: string | undefined;
       }

@@ -80,7 +80,7 @@ describe("a project of one's own", () => {
     const bill = JSON.parse(readFileSync(join(dist, "sbom.cdx.json"), "utf8"));
     expect(bill.metadata.component.purl).toMatch(/^pkg:npm\/talosmith@/);
     const names: string[] = bill.components.map(({ name }: { name: string }) => name);
-    expect(names).toEqual(expect.arrayContaining(["cdktf", "constructs", "zod", "yaml", "@grpc/grpc-js", "preact"]));
+    expect(names).toEqual(expect.arrayContaining(["cdktn", "constructs", "zod", "yaml", "@grpc/grpc-js", "preact"]));
     expect(names).not.toContain("vitest");
     const licences = new Set(
       bill.components.flatMap(({ licenses }: { licenses: { license?: { id: string }; expression?: string }[] }) =>
@@ -159,7 +159,7 @@ describe("a project of one's own", () => {
     async () => {
       writeFileSync(
         join(folder, "lab.ts"),
-        `import { App } from "cdktf";
+        `import { App } from "cdktn";
 import { synthesizeApp } from "talosmith";
 import { SimulatedInfrastructure, TalosCluster, TalosStack, WorkerPool } from "talosmith/constructs";
 
@@ -167,7 +167,7 @@ const app = new App();
 const stack = new TalosStack(app, "lab");
 const cluster = new TalosCluster(stack, "cluster", {
   name: "lab",
-  infrastructure: new SimulatedInfrastructure(),
+  infrastructure: new SimulatedInfrastructure(stack, "simulator"),
   controlPlane: { count: 1 },
 });
 new WorkerPool(cluster, "general", { count: 2 });

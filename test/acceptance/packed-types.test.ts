@@ -35,7 +35,7 @@ describe.runIf(everything)("the packed types", () => {
     const [tarball = ""] = readdirSync(folder).filter((each) => each.endsWith(".tgz"));
     execFileSync("tar", ["-xzf", join(folder, tarball), "-C", modules]);
     renameSync(join(modules, "package"), join(modules, "talosmith"));
-    for (const name of ["cdktf", "constructs", "zod"]) symlinkSync(resolve("node_modules", name), join(modules, name));
+    for (const name of ["cdktn", "constructs", "zod"]) symlinkSync(resolve("node_modules", name), join(modules, name));
     writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   });
 

@@ -138,7 +138,7 @@ ${more}`);
     const main = join(checkout.root, "main.ts");
     writeFileSync(
       main,
-      `import { TerraformOutput } from "cdktf";
+      `import { TerraformOutput } from "cdktn";
 import { synthesizeProject } from "./workspace/synthesize/index.ts";
 await synthesizeProject(import.meta.dirname, {
   extend: (stack) => void new TerraformOutput(stack, "motto", { value: "more than the file says" }),

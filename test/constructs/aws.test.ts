@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Testing } from "cdktf";
+import { Testing } from "cdktn";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { AwsInfrastructure, TalosCluster, TalosStack } from "../../constructs/index.ts";

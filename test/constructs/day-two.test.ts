@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { App, Testing } from "cdktf";
+import { App, Testing } from "cdktn";
 import { describe, expect, test } from "vitest";
 import {
   type AddonProps,
@@ -20,7 +20,7 @@ function stackWith(add: (cluster: TalosCluster) => void, joined = false): Writte
   const stack = new TalosStack(new App(), "lab");
   const cluster = new TalosCluster(stack, "cluster", {
     name: "lab",
-    infrastructure: new SimulatedInfrastructure(),
+    infrastructure: new SimulatedInfrastructure(stack, "simulator"),
     controlPlane: joined ? { endpoint: "https://10.0.0.1:6443", addresses: ["10.0.0.1"] } : { count: 1 },
   });
   add(cluster);

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The apps of the documents, run as their readers would run them.
+// The apps of the documents and of examples/, run as their readers would run them.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { entryPoints } from "../../scripts/public-api.ts";
 import { snippetOf } from "../pages/snippets.ts";
 import { instancesOf, machinesOf, repositoryRoot, type StackJson } from "./project.ts";
+import { faultsOf } from "./stack-schemas.ts";
 
+const examples = {
+  "aws-construct-database": "lab",
+  "aws-construct-existing-vpc": "lab",
+  "aws-construct-traffic": "lab",
+  "aws-construct-two-regions": "europe",
+} as const;
 const apps = {
   "one-machine": snippetOf("docs/constructs.md", "ts"),
   rack: snippetOf("docs/constructs.md", "ts", 1),
@@ -22,26 +28,31 @@ beforeAll(() => {
   symlinkSync(join(repositoryRoot, "node_modules"), join(folder, "node_modules"));
   for (const [name, code] of Object.entries(apps)) {
     mkdirSync(join(folder, name, "environments"), { recursive: true });
-    const withSources = Object.entries(entryPoints).reduce(
-      (text, [module, file]) => text.replace(`"${module}"`, JSON.stringify(join(repositoryRoot, file))),
-      code,
-    );
-    writeFileSync(join(folder, name, "main.ts"), withSources);
+    writeFileSync(join(folder, name, "main.ts"), code);
   }
   writeFileSync(
     join(folder, "moves/environments/lab.yaml"),
     "infrastructure: { kind: simulated }\ncontrolPlane: {}\nbackend: { kind: http, address: https://states.example.com/lab }\n",
   );
   // One process for all: its start is most of the time.
-  const all = Object.keys(apps).map(
-    (name) => `process.chdir("${join(folder, name)}");\nawait import("./${name}/main.ts");\n`,
-  );
+  const run = (name: string, main: string) => `process.chdir("${join(folder, name)}");\nawait import("${main}");\n`;
+  for (const name of Object.keys(examples)) mkdirSync(join(folder, name));
+  const all = [
+    ...Object.keys(apps).map((name) => run(name, `./${name}/main.ts`)),
+    ...Object.keys(examples).map((name) => run(name, join(repositoryRoot, "examples", name, "main.ts"))),
+  ];
   writeFileSync(join(folder, "all.ts"), all.join(""));
-  execFileSync(process.execPath, ["--import", import.meta.resolve("tsx"), "all.ts"], { cwd: folder, stdio: "pipe" });
+  // Its paths lead from the names that a project imports to the sources.
+  const env = { ...process.env, TSX_TSCONFIG_PATH: join(repositoryRoot, "tsconfig.json") };
+  execFileSync(process.execPath, ["--import", import.meta.resolve("tsx"), "all.ts"], {
+    cwd: folder,
+    env,
+    stdio: "pipe",
+  });
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const stackOf = (app: keyof typeof apps, name: string) =>
+const stackOf = (app: keyof typeof apps | keyof typeof examples, name: string) =>
   JSON.parse(readFileSync(join(folder, app, "cdktf.out/stacks", name, "cdk.tf.json"), "utf8")) as StackJson;
 
 test("one machine of a pool has another instance type and a larger disk, and the others have not", () => {
@@ -69,4 +80,25 @@ test("a state that is elsewhere gets moved blocks when main.ts asks for them", (
     from: "talosmith_member.cp_1",
     to: 'talosmith_member.control_plane["cp-1"]',
   });
+});
+
+test.each(Object.entries(examples))(
+  "%s takes what the providers take, with one provider block for each region",
+  (app, name) => {
+    const stack = stackOf(app as keyof typeof examples, name);
+    expect(faultsOf(stack)).toEqual([]);
+    const regions = stack.provider.aws?.map(({ alias, region }) => [alias, region]);
+    expect(regions).toEqual([
+      [undefined, "eu-central-1"],
+      ...(app === "aws-construct-two-regions" ? [["ireland", "eu-west-1"]] : []),
+    ]);
+  },
+);
+
+test("examples/README.md names each app, and its page leads to it", () => {
+  const list = readFileSync(join(repositoryRoot, "examples/README.md"), "utf8");
+  for (const name of Object.keys(examples)) {
+    expect(list).toContain(`(${name}/README.md)`);
+    expect(readFileSync(join(repositoryRoot, "examples", name, "README.md"), "utf8")).toContain("(main.ts)");
+  }
 });

@@ -10,7 +10,7 @@ const example = join(repositoryRoot, "examples/constructs-in-typescript");
 // The prebuilt provider package is the example's own dependency, not ours: after `npm install` there, this runs.
 const modules = process.env.TALOSMITH_EXAMPLE_MODULES ?? join(example, "node_modules");
 
-describe.runIf(existsSync(join(modules, "@cdktf/provider-random")))("the example app", () => {
+describe.runIf(existsSync(join(modules, "@cdktn/provider-random")))("the example app", () => {
   it("is what its README says, and puts a prebuilt provider beside our constructs", () => {
     const folder = mkdtempSync(join(tmpdir(), "talosmith-example-"));
     try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pool is one block of each resource, whatever the number of its machines, and still every machine is its own.
-import { App, Aspects, TerraformResource, Testing } from "cdktf";
+import { App, Aspects, TerraformResource, Testing } from "cdktn";
 import type { Construct } from "constructs";
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { App } from "cdktf";
+import { App } from "cdktn";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hashNoCloudIso, type NoCloudFiles } from "../../cloud-init/index.ts";
 import {

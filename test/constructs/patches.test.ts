@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { App } from "cdktf";
+import { App } from "cdktn";
 import { expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { LibvirtInfrastructure, TalosCluster, TalosStack, WorkerPool } from "../../constructs/index.ts";

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { App } from "cdktf";
+import { App } from "cdktn";
 import { Construct } from "constructs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
@@ -22,10 +22,11 @@ let stack: TalosStack;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "talosmith-stack-"));
   stack = new TalosStack(new App({ outdir: folder, stackTraces: false }), "test");
+  infrastructure = new SimulatedInfrastructure(stack, "simulator");
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const infrastructure = new SimulatedInfrastructure();
+let infrastructure: SimulatedInfrastructure;
 const controlPlane = { count: 1 };
 
 interface Json {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A synth that says so when it has begun to write, and goes no further until it is killed: synth-halfway.ts <outdir>
 import { writeSync } from "node:fs";
-import { App, TerraformStack } from "cdktf";
+import { App, TerraformStack } from "cdktn";
 import { writeWhole } from "../../constructs/index.ts";
 
 class Halfway extends TerraformStack {

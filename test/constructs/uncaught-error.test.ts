@@ -35,11 +35,11 @@ test.each([
   const main = join(folder, "main.js");
   writeFileSync(
     main,
-    `import { App } from "cdktf";
+    `import { App } from "cdktn";
 import { SimulatedInfrastructure, TalosCluster, TalosStack } from "./index.js";
 const app = new App({ outdir: ${JSON.stringify(join(folder, "out"))} });
 const stack = new TalosStack(app, "lab");
-const infrastructure = new SimulatedInfrastructure();
+const infrastructure = new SimulatedInfrastructure(stack, "simulator");
 new TalosCluster(stack, "Default", { name: "lab", infrastructure, controlPlane: { count: 1 }, ${props} });
 app.synth();
 `,

@@ -21,7 +21,7 @@ describe.runIf(nodes.length > 0)("the package", { timeout: 600_000 }, () => {
     const [archive = ""] = readdirSync(root).filter((name) => name.endsWith(".tgz"));
     mkdirSync(join(root, "node_modules/talosmith"), { recursive: true });
     execFileSync("tar", ["xzf", archive, "--strip-components=1", "-C", "node_modules/talosmith"], { cwd: root });
-    for (const name of ["cdktf", "constructs", "zod"])
+    for (const name of ["cdktn", "constructs", "zod"])
       symlinkSync(resolve("node_modules", name), join(root, "node_modules", name));
   }, 600_000);
   afterAll(() => removeProject(root));

@@ -3,7 +3,7 @@
 // Terraform's JSON to the provider, and from constructs through Terraform's JSON to the provider. A row that is dropped
 // on one of the ways fails, and so does one that changes nothing.
 import { readFileSync } from "node:fs";
-import { Testing } from "cdktf";
+import { Testing } from "cdktn";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import {

@@ -166,6 +166,38 @@ export const checkoutWalks: readonly Walk[] = [
     },
   },
   {
+    page: "docs/constructs.md",
+    name: "the packed package and the npm registry",
+    open: () => withRegistry(besidePackage),
+    before: {
+      "npm install @cdktn/provider-aws": [
+        "npm init --yes",
+        "npm pkg set type=module",
+        "npm install ../talosmith-*.tgz tsx",
+      ],
+    },
+    after: {
+      "npm install @cdktn/provider-aws": [
+        'test "$(find node_modules -name cdktn -o -name cdktf | grep -v dist)" = node_modules/cdktn',
+        write("main.ts", snippetOf("examples/aws-construct-database/README.md", "ts")),
+        "node --import tsx main.ts",
+        "grep -q aws_db_instance cdktf.out/stacks/lab/cdk.tf.json",
+        `test "$(node -p 'JSON.stringify(require("./cdktf.out/stacks/lab/cdk.tf.json").provider.aws)')" = '[{"region":"eu-central-1"}]'`,
+      ],
+      "npm install @cdktf/provider-random": [
+        write(
+          "main.ts",
+          snippetOf("examples/constructs-in-typescript/README.md", "ts").replaceAll(
+            "@cdktn/provider",
+            "@cdktf/provider",
+          ),
+        ),
+        "node --import tsx main.ts",
+        "grep -q random_pet cdktf.out/stacks/lab/cdk.tf.json",
+      ],
+    },
+  },
+  {
     page: "CONTRIBUTING.md",
     name: "a checkout, a stand-in for docker, and the npm registry; long scripts in their smallest form",
     open: () =>

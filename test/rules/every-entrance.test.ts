@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One validation, at every entrance: each rule of the environment is held by the file, the constructs, the provider and
 // the engine, or the case says why an entrance cannot meet it. A rule without a case fails.
-import { type TerraformStack, Testing } from "cdktf";
+import { type TerraformStack, Testing } from "cdktn";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import {
@@ -58,7 +58,7 @@ function synthesized({ infrastructure: settings, cluster, controlPlane, workers 
   const id = "Infrastructure";
   const listed = Object.entries((machines ?? {}) as Record<string, Props>);
   const made: Readonly<Record<string, () => Infrastructure<object>>> = {
-    simulated: () => new SimulatedInfrastructure(),
+    simulated: () => new SimulatedInfrastructure(stack, id),
     aws: () => new AwsInfrastructure(stack, id, { ...props, clusterName: name } as never),
     libvirt: () => new LibvirtInfrastructure(stack, id, props as never),
     metal: () =>

@@ -35,7 +35,7 @@ infrastructure:
 controlPlane: {}
 `;
 const main = (patch: string) => `
-import { Aspects } from "${repository}node_modules/cdktf/lib/index.js";
+import { Aspects } from "${repository}node_modules/cdktn/lib/index.js";
 import { Pool } from "${repository}constructs/index.ts";
 import { synthesizeProject } from "${repository}workspace/synthesize/index.ts";
 await synthesizeProject(import.meta.dirname, {

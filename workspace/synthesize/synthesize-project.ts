@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type App, TerraformStack } from "cdktf";
+import { type App, TerraformStack } from "cdktn";
 import * as z from "zod";
 import {
   type EnvironmentStack,

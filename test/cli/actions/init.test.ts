@@ -78,7 +78,7 @@ describe("talosmith init", () => {
       private: true,
       type: "module",
       scripts: { deploy: "talosmith deploy" },
-      dependencies: { cdktf: dependencies.cdktf, constructs: dependencies.constructs, talosmith: `^${version}` },
+      dependencies: { cdktn: dependencies.cdktn, constructs: dependencies.constructs, talosmith: `^${version}` },
     });
     expect(read("cdktf.json")).toMatchObject({
       app: "node --import tsx main.ts",

@@ -27,7 +27,7 @@ describe("the packaged provider", () => {
     ])
       cpSync(join(root, name), join(elsewhere, name), { recursive: true });
     const tools =
-      /node_modules\/(\.|@?(biomejs|esbuild|rolldown|types|typescript|vite|vitest|tsx|fast-check|lightningcss|cdktf|constructs|uglify))/;
+      /node_modules\/(\.|@?(biomejs|esbuild|rolldown|types|typescript|vite|vitest|tsx|fast-check|lightningcss|cdktn|constructs|uglify))/;
     cpSync(join(root, "node_modules"), join(elsewhere, "node_modules"), {
       recursive: true,
       filter: (name) => !tools.test(name.slice(root.length)),

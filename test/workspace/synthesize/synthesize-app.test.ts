@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { App, AssetType, TerraformAsset, TerraformOutput, TerraformStack } from "cdktf";
+import { App, AssetType, TerraformAsset, TerraformOutput, TerraformStack } from "cdktn";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { synthesizeApp } from "../../../workspace/synthesize/synthesize-project.ts";
 import { mayMount, mountTinyDisk, unmountDisk } from "../../support/tiny-disk.ts";

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { TerraformOutput } from "cdktf";
+import { TerraformOutput } from "cdktn";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { protectStates } from "../../../workspace/synthesize/complete-stack.ts";
 import { synthesizeEnvironments } from "../../../workspace/synthesize/index.ts";
