@@ -40,7 +40,7 @@ export async function bundleProvider(options: BundleOptions): Promise<void> {
     ...commonjs,
     entryPoints: [join(root, entry)],
     outfile: join(outDir, startFile),
-    banner: { js: "#!/usr/bin/env node" },
+    banner: { js: startLines },
     plugins: [session === undefined ? loadLazily(root, lazy) : beside(sessionFile)],
   });
   if (session !== undefined)
@@ -120,6 +120,14 @@ export async function bundleApart({ root, outDir, sourceMaps = false, entries, e
   };
   return { metafile, write };
 }
+
+/**
+ * A shell looks for Node, so that its absence is said: Terraform shows the first line of a provider that does not start, and
+ * of one whose interpreter is missing only that it was not compiled for this architecture.
+ */
+const startLines = `#!/bin/sh
+":" //; command -v node >/dev/null || { echo "talosmith needs Node.js 20.19 or later on the PATH, or its executable, which brings Node along"; exit 1; }; exec node "$0" "$@"
+"use strict";{const[a,b]=process.versions.node.split(".").map(Number);if(a<20||(a===20&&b<19)){console.log("talosmith needs Node.js 20.19 or later: "+process.execPath+" is "+process.version);process.exit(1)}}`;
 
 /** Dynamic imports too: to set up the other loader takes longer than to load a file. */
 const byRequire = { format: "cjs", supported: { "dynamic-import": false } } as const;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,6 +52,23 @@ describe("the packaged provider", () => {
     expect(size("provider.cjs")).toBeLessThan(300_000);
     const lazy = [...(await readBundle(join(work, "first")))].filter(([name]) => name.endsWith(".cjs"));
     expect(lazy.reduce((sum, [, content]) => sum + content.length, 0)).toBeGreaterThan(5 * size("provider.cjs"));
+  });
+
+  test("says what it needs where Node is missing or too old", () => {
+    const old = join(work, "old.cjs");
+    writeFileSync(
+      old,
+      `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.18.3" } });`,
+    );
+    const start = (env: NodeJS.ProcessEnv) => {
+      const { stdout, status } = spawnSync(join(work, "first", "terraform-provider-talosmith.cjs"), {
+        env: { PATH: process.env.PATH, ...env },
+        encoding: "utf8",
+      });
+      return `${status} ${stdout}`;
+    };
+    expect(start({ PATH: work })).toMatch(/^1 talosmith needs Node\.js 20\.19 or later on the PATH, or its executable/);
+    expect(start({ NODE_OPTIONS: `--require ${old}` })).toMatch(/^1 talosmith needs Node\.js 20\.19 or later: .+ is v/);
   });
 
   test("is built once and installed for every platform, with its hash in the lock file", async () => {
