@@ -11,6 +11,9 @@ const newestNeed = ">=1.10.0";
 /** Parts of a path that do not show in addresses: the main resource of a construct, and the main constructs of a stack. */
 const hidden: ReadonlySet<string> = new Set(["Resource", "Default", "Infrastructure", "Member", "Machines"]);
 
+/** Where classes of the CDK have their name and version. */
+const rtti = Symbol.for("jsii.rtti");
+
 /** What a construct adds to the addresses below it: its id, unless it has another name for people. */
 function addressPart(construct: IConstruct): string {
   return (construct as { addressPart?: string }).addressPart ?? construct.node.id;
@@ -19,6 +22,15 @@ function addressPart(construct: IConstruct): string {
 function kindOf(element: TerraformElement): string {
   const { terraformResourceType } = element as { terraformResourceType?: string };
   return terraformResourceType ?? element.constructor.name;
+}
+
+/** Whether its class, or one that this class extends, is of the CDK before the fork. */
+function isArchived(construct: IConstruct): boolean {
+  for (let made: unknown = construct.constructor; typeof made === "function"; made = Object.getPrototypeOf(made)) {
+    const { fqn = "" } = (made as { [rtti]?: { readonly fqn: string } })[rtti] ?? {};
+    if (fqn.startsWith("cdktf.")) return true;
+  }
+  return false;
 }
 
 /** The name of a block in its address, from the parts of its construct's path. */
@@ -42,13 +54,11 @@ export class TalosStack extends TerraformStack {
 
   /** @internal The CDK itself would fail without a word about the reason. */
   override prepareStack(): void {
-    const foreign = this.node
-      .findAll()
-      .find((each) => TerraformElement.isTerraformElement(each) && !(each instanceof TerraformElement));
-    if (foreign !== undefined)
+    const archived = this.node.findAll().find(isArchived);
+    if (archived !== undefined)
       refuse(
-        foreign,
-        "found a construct of another copy of the CDK, such as the archived package cdktf; expected one of cdktn. Use @cdktn/provider-* in place of @cdktf/provider-*, and see `npm ls cdktn cdktf`",
+        archived,
+        "found a construct of the archived package cdktf; expected those of cdktn. Use @cdktn/provider-* in place of @cdktf/provider-*, or make cdktf a name for cdktn (docs/constructs.md, Resources of your own)",
       );
     super.prepareStack();
   }

@@ -108,12 +108,14 @@ describe("provider blocks", () => {
   });
 });
 
-it("refuses a construct of another copy of the CDK in words, with what to do", () => {
+it("refuses a construct of the archived CDK in words, with what to do", () => {
+  class Archived extends Construct {}
+  Object.defineProperty(Archived, Symbol.for("jsii.rtti"), { value: { fqn: "cdktf.TerraformResource" } });
+  class Pet extends Archived {}
   const stack = newStack();
-  const foreign = new Construct(stack, "pet");
-  Object.defineProperty(foreign, Symbol.for("cdktf/TerraformElement"), { value: true });
+  new Pet(stack, "pet");
   expect(() => stack.prepareStack()).toThrow(
-    "lab/pet: found a construct of another copy of the CDK, such as the archived package cdktf; expected one of cdktn",
+    "lab/pet: found a construct of the archived package cdktf; expected those of cdktn. Use @cdktn/provider-*",
   );
 });
 

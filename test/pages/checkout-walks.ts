@@ -178,7 +178,8 @@ export const checkoutWalks: readonly Walk[] = [
     },
     after: {
       "npm install @cdktn/provider-aws": [
-        'test "$(find node_modules -name cdktn -o -name cdktf | grep -v dist)" = node_modules/cdktn',
+        "test -d node_modules/cdktn && ! test -e node_modules/cdktf",
+        `test "$(node -p 'Object.keys(require("./package-lock.json").packages).filter((path) => /cdktn$/.test(path)).length')" = 1`,
         write("main.ts", snippetOf("examples/aws-construct-database/README.md", "ts")),
         "node --import tsx main.ts",
         "grep -q aws_db_instance cdktf.out/stacks/lab/cdk.tf.json",
