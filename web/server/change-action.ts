@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
+import { fileReader, patchFilesOf } from "../../model/index.ts";
 import { infrastructureChanges, infrastructureLine, losesData, type Review, stepsOf } from "../../review/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { keepContract, removeEmptyState, withPlannedChange } from "../../workspace/change.ts";
@@ -79,7 +80,7 @@ async function withChange<T>(
 const isEdit = (action: ChangeAction): action is Edit => action.kind === "upgrade" || action.kind === "scale";
 
 function editOf({ root, environment }: Workspace, action: ChangeAction): EditedEnvironment {
-  if (!isEdit(action)) return { environment, texts: new Map() };
+  if (!isEdit(action)) return { environment, texts: new Map(), before: fileReader(root) };
   if (action.kind === "scale") return withPoolCount(root, environment, action.pool, action.count);
   if (action.talosVersion === undefined && action.kubernetesVersion === undefined)
     throw new TalosError("invalid-input", "an upgrade needs a version of Talos or of Kubernetes");
@@ -108,7 +109,7 @@ function planOf(workspace: Workspace, manager: string, planned: PlannedChange, {
   const loses = action.kind === "destroy" || isDangerous(planned) || steps.some(({ destructive }) => destructive);
   const notices = [planned.rolled, noticeOf(workspace, planned)].filter((line) => line !== undefined);
   return {
-    id: planId(manager, steps, findings),
+    id: planId(workspace, action, manager, steps, planned.review),
     manager,
     steps,
     findings,
@@ -117,9 +118,17 @@ function planOf(workspace: Workspace, manager: string, planned: PlannedChange, {
   };
 }
 
-/** The same for the same parts. */
-export function planId(...parts: readonly unknown[]): string {
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+/**
+ * The same for the same parts of the same files. What is shown leaves values out, and those that may be secret: the files
+ * have them all.
+ */
+export function planId({ environment, read }: Workspace, ...parts: readonly unknown[]): string {
+  const files = [environment.file, "environments/base.yaml", ...patchFilesOf(environment.cluster)];
+  // As it was when it was planned, and as it is now.
+  const texts = [environment, ...files.map((file) => read(file))];
+  return createHash("sha256")
+    .update(JSON.stringify([texts, parts]))
+    .digest("hex");
 }
 
 /** A plan as a list: infrastructure first, as it is made first. */
