@@ -7,7 +7,13 @@ import { keepContract, removeEmptyState, withPlannedChange } from "../../workspa
 import { refuseProtected } from "../../workspace/deploy.ts";
 import { type EditedEnvironment, withNewVersions, withPoolCount } from "../../workspace/environment-file.ts";
 import { type Manager, managerName, managerOf } from "../../workspace/manager.ts";
-import { isDangerous, noticeOf, type PlannedChange, type ProgressListener } from "../../workspace/planned-change.ts";
+import {
+  type ChangeOptions,
+  isDangerous,
+  noticeOf,
+  type PlannedChange,
+  type ProgressListener,
+} from "../../workspace/planned-change.ts";
 import { notDeployed } from "../../workspace/project.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
@@ -23,7 +29,7 @@ export function isChange(action: Action): action is ChangeAction {
 
 /** What the change would do now. */
 export async function planChange(workspace: Workspace, action: ChangeAction): Promise<ActionPlan> {
-  return withChange(workspace, action, async ({ plan }) => plan);
+  return withChange(workspace, action, undefined, async ({ plan }) => plan);
 }
 
 /** Plans, lets `review` see the plan and throw to refuse it, and applies exactly that plan. */
@@ -36,7 +42,8 @@ export async function performChange(
   const tell = (type: "waiting" | "planned" | "step-finished", message: string, more: object = {}) =>
     events({ type, at: workspace.context.clock.now(), message, ...more });
   tell("waiting", "planning");
-  await withChange(workspace, action, async ({ plan, planned, manager, edited, edit }) => {
+  const waits = (reason: string) => tell("waiting", reason);
+  await withChange(workspace, action, waits, async ({ plan, planned, manager, edited, edit }) => {
     review(plan);
     await edited.save();
     if (edit !== undefined) {
@@ -62,6 +69,7 @@ interface OpenChange {
 async function withChange<T>(
   workspace: Workspace,
   action: ChangeAction,
+  waits: ChangeOptions["waits"],
   work: (open: OpenChange) => Promise<T>,
 ): Promise<T> {
   if (action.kind === "destroy") refuseProtected(workspace.environment);
@@ -71,7 +79,7 @@ async function withChange<T>(
   if (isEdit(action) && manager.isNew) throw notDeployed(workspace.name, "there is nothing to change");
   const edited = workspace.edited(editOf(workspace, action));
   const edit = isEdit(action) && edited.unsaved.size > 0 ? editStep(edited.unsaved, action) : undefined;
-  return withPlannedChange(edited, manager, { intent }, (planned) => {
+  return withPlannedChange(edited, manager, { intent, waits }, (planned) => {
     const plan = planOf(edited, managerName(manager), planned, { edit, action });
     return work({ plan, planned, manager, edited, edit });
   });
