@@ -67,8 +67,11 @@ function versionChange(field: VersionField, name: string, to: string, read: Read
 function versionsHint(field: VersionField, name: string, read: ReadFile): string {
   const versions = availableVersions(name, field, read);
   const found = versions.length === 0 ? "none" : versions.join(", ");
-  return `Versions that ${name} can be upgraded to: ${found}. A minor version, such as ${minorExamples[field]}, and latest work, too.`;
+  return `Versions that ${name} can be upgraded to: ${found}. A minor version, such as ${minorExamples[field]}, and latest mean the newest of these. ${newerVersions}`;
 }
+
+/** What a list of versions leaves out. */
+export const newerVersions = "These are the versions that talosmith knows; a newer patch version can be given exactly.";
 
 const minorExamples: Readonly<Record<VersionField, string>> = { talosVersion: "1.13", kubernetesVersion: "1.36" };
 
