@@ -221,7 +221,8 @@ async function awaitEndpoint(context: StepContext): Promise<void> {
   });
 }
 
-function announce(steps: readonly Step[], context: StepContext): void {
+/** Steps that are about to be done. */
+export function announce(steps: readonly Step[], context: StepContext): void {
   const count = steps.length === 1 ? "1 step" : `${steps.length} steps`;
   context.emit({ type: "planned", message: steps.length === 0 ? "nothing to do" : `${count} to do`, steps });
 }

@@ -2,7 +2,7 @@
 import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
 import { type CaRotation, nextBundle, type SecretsBundle } from "../talos/secrets/index.ts";
-import { applyCluster } from "./apply.ts";
+import { announce, applyCluster } from "./apply.ts";
 import { bootstrapTarget, type ClusterSpec, type DesiredCluster } from "./desired.ts";
 import type { EngineOptions } from "./engine.ts";
 import { runSteps } from "./execute/run.ts";
@@ -75,7 +75,12 @@ export async function rotateCas({ passes, save, passed, ...options }: RotateOpti
     const run = { ...options, desired: pass.desired, secrets: pass.secrets };
     const restart = usesKubernetes(options.policy) ? restartStep(pass) : undefined;
     // Before the cluster's health is waited for: kube-proxy has none until it trusts the new CA.
-    const beforeHealth = restart && ((context: StepContext) => runSteps([restart], context));
+    const beforeHealth =
+      restart &&
+      (async (context: StepContext) => {
+        announce([restart], context);
+        await runSteps([restart], context);
+      });
     await applyCluster({ ...run, ...given({ beforeHealth }) });
     await passed(pass);
     last = nextBundle(pass.secrets);

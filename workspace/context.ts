@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Environment } from "../model/index.ts";
+import type { Environment, ReadFile } from "../model/index.ts";
 import type { Clock, Entropy } from "../talos/clock.ts";
 
 /** Everything that a project on disk needs of the process around it. Nothing in here reads `process`. */
@@ -25,4 +25,6 @@ export interface EnvironmentOnDisk {
    * planned with them before anyone has approved it. @default - none
    */
   readonly unsaved?: ReadonlyMap<string, string>;
+  /** The files as they were when `unsaved` was made of them. @default - as they are on disk */
+  readonly before?: ReadFile;
 }

@@ -13,6 +13,7 @@ import {
   loadEnvironment,
   migratedContract,
   parseEnvironment,
+  type ReadFile,
   type VersionField,
   withCount,
   withTexts,
@@ -62,6 +63,30 @@ export interface EditedEnvironment {
   readonly environment: Environment;
   /** By path from the root; only those that change. */
   readonly texts: ReadonlyMap<string, string>;
+  /** The files as they were when the edit was made. */
+  readonly before: ReadFile;
+}
+
+/** The files of a project as they are when each is read for the first time: what is edited, and what is compared before it is written. */
+export function firstReads(root: string): ReadFile {
+  const read = fileReader(root);
+  const texts = new Map<string, string | undefined>();
+  const first = (file: string) => {
+    if (!texts.has(file)) texts.set(file, read(file));
+    return texts.get(file);
+  };
+  return Object.assign(first, read);
+}
+
+/** Throws where somebody has edited a file since a change of it was planned: the whole text would be overwritten. */
+export function refuseEditedSince(root: string, files: Iterable<string>, before: ReadFile): void {
+  const now = fileReader(root);
+  const edited = [...files].filter((file) => now(file) !== before(file));
+  if (edited.length === 0) return;
+  const have = edited.length === 1 ? "has" : "have";
+  throw new TalosError("conflict", `${edited.join(", ")} ${have} changed since this was planned`, {
+    hint: "Nothing was changed. Run the same command again.",
+  });
 }
 
 /** With another number of machines in a pool. Nothing is written before `saveTexts`. */
@@ -71,10 +96,11 @@ export function withPoolCount(
   pool: string,
   count: number,
 ): EditedEnvironment {
-  const before = fileReader(root)(file) ?? "";
-  const text = withCount(before, file, pool, count);
-  const texts = new Map(text === before ? [] : [[file, text]]);
-  return { environment: loadEnvironment(root, name, texts), texts };
+  const before = firstReads(root);
+  const now = before(file) ?? "";
+  const text = withCount(now, file, pool, count);
+  const texts = new Map(text === now ? [] : [[file, text]]);
+  return { environment: loadEnvironment(root, name, texts), texts, before };
 }
 
 /** With newer versions, each where it stands: in the environment's own file or its base. */
@@ -84,14 +110,14 @@ export function withNewVersions(
   versions: Readonly<Partial<Record<VersionField, string>>>,
 ): EditedEnvironment {
   const texts = new Map<string, string>();
-  const onDisk = fileReader(root);
+  const before = firstReads(root);
   for (const field of ["talosVersion", "kubernetesVersion"] as const) {
     const version = versions[field];
     if (version === undefined) continue;
-    const changed = changeVersion(name, field, version, withTexts(onDisk, texts)).texts;
+    const changed = changeVersion(name, field, version, withTexts(before, texts)).texts;
     for (const [file, text] of changed) texts.set(file, text);
   }
-  return { environment: loadEnvironment(root, name, texts), texts };
+  return { environment: loadEnvironment(root, name, texts), texts, before };
 }
 
 /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Environment, fileReader, listItems, patchLists, type ReadFile, withTexts } from "../model/index.ts";
+import { type Environment, listItems, patchLists, type ReadFile, withTexts } from "../model/index.ts";
 import { redacted } from "../talos/config/index.ts";
 import { redactPatchText } from "../talos/config/migrate/index.ts";
 import { unifiedDiff } from "../talos/unified-diff.ts";
@@ -13,11 +13,10 @@ export interface FileDiff {
 
 /** What a change of an environment's files looks like. */
 export function fileDiffs(
-  root: string,
+  onDisk: ReadFile,
   environment: Environment,
   texts: ReadonlyMap<string, string>,
 ): readonly FileDiff[] {
-  const onDisk = fileReader(root);
   const changed = withTexts(onDisk, texts);
   return [...texts.keys()].sort().map((file) => {
     // All of a patch file is secret.

@@ -34,6 +34,8 @@ export interface ChangeOptions {
   readonly intent: Intent;
   /** Gets Terraform's own text of the plan as it comes. */
   readonly raw?: ((text: string) => void) | undefined;
+  /** Gets what planning waits for. @default lines for people */
+  readonly waits?: ((reason: string) => void) | undefined;
   /** Whether that text has colors. @default false */
   readonly color?: boolean | undefined;
 }

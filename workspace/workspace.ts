@@ -26,7 +26,7 @@ import type { SecretsBundle } from "../talos/secrets/index.ts";
 import { ClientFiles } from "./client-files.ts";
 import { environmentSpec } from "./cluster-spec.ts";
 import type { EnvironmentOnDisk, WorkspaceContext } from "./context.ts";
-import { type EditedEnvironment, saveTexts } from "./environment-file.ts";
+import { type EditedEnvironment, refuseEditedSince, saveTexts } from "./environment-file.ts";
 import { runsWithoutTerraform } from "./machine-source.ts";
 import { absentMachines, EnvironmentMachines, isBegun, type MachineAddresses } from "./machines.ts";
 import { claimOf } from "./owner.ts";
@@ -72,17 +72,19 @@ export class Workspace implements EnvironmentOnDisk {
   /** The bucket for backups that was made with the infrastructure; undefined where its state has none. */
   readonly backupBucket: () => Promise<string | undefined> = once(() => recordedBucket(this));
   #unsaved: ReadonlyMap<string, string>;
+  readonly #before: ReadFile;
   #byFile = false;
   #lasting: Workspace | undefined;
   /** A cluster that was made before. Throws `not-found` where there is none, or its secrets are lost. */
   readonly deployed: () => Promise<DeployedCluster>;
 
   constructor(place: EnvironmentOnDisk, deployed?: () => Promise<DeployedCluster>) {
-    const { root, environment, context, unsaved = new Map() } = place;
+    const { root, environment, context, unsaved = new Map(), before = fileReader(root) } = place;
     this.root = root;
     this.environment = environment;
     this.context = context;
     this.#unsaved = unsaved;
+    this.#before = before;
     this.secrets = new EnvironmentSecrets(this);
     this.machines = new EnvironmentMachines(this);
     this.clientFiles = new ClientFiles(this);
@@ -98,8 +100,8 @@ export class Workspace implements EnvironmentOnDisk {
   }
 
   /** The same project with other texts in its files, which are on disk after `save` only. */
-  edited({ environment, texts }: EditedEnvironment): Workspace {
-    return new Workspace({ ...this.#place, environment, unsaved: texts });
+  edited({ environment, texts, before }: EditedEnvironment): Workspace {
+    return new Workspace({ ...this.#place, environment, unsaved: texts, before });
   }
 
   /** The same for one run in which nothing waits for Kubernetes. The texts that say so are never saved. */
@@ -117,9 +119,10 @@ export class Workspace implements EnvironmentOnDisk {
     return this.#lasting ?? this;
   }
 
-  /** Writes the texts that this workspace was opened with, if any. */
+  /** Writes the texts that this workspace was opened with, if any. Throws, and writes none, where a file was edited meanwhile. */
   async save(): Promise<void> {
     if (this.#lasting !== undefined) return this.#lasting.save();
+    refuseEditedSince(this.root, this.#unsaved.keys(), this.#before);
     await saveTexts(this.root, this.#unsaved);
     this.#unsaved = new Map();
   }
@@ -198,7 +201,7 @@ export class Workspace implements EnvironmentOnDisk {
 
   get #place(): EnvironmentOnDisk {
     const { root, environment, context, unsaved } = this;
-    return { root, environment, context, unsaved };
+    return { root, environment, context, unsaved, before: this.#before };
   }
 
   async #spec(

@@ -76,14 +76,14 @@ export async function planned<T>(
   context: CommandContext,
   work: (change: PlannedChange) => Promise<T>,
 ): Promise<T> {
-  const end = showStatus(context, `Planning ${workspace.name} with ${managerName(manager)}`);
+  const status = showStatus(context, `Planning ${workspace.name} with ${managerName(manager)}`);
   try {
-    return await withPlannedChange(workspace, manager, options, (change) => {
-      end();
+    return await withPlannedChange(workspace, manager, { ...options, waits: status.waits }, (change) => {
+      status.end();
       return work(change);
     });
   } finally {
-    end();
+    status.end();
   }
 }
 

@@ -8,7 +8,7 @@ import { type DeployedCluster, openWorkspace } from "../../workspace/workspace.t
 import { question } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { jsonText, tableOf } from "../output/table.ts";
-import { type UpgradeFlags, upgradeTo } from "./upgrade.ts";
+import { newerVersions, type UpgradeFlags, upgradeTo } from "./upgrade.ts";
 
 const products = [
   { field: "talosVersion", word: "talos", product: "Talos" },
@@ -69,6 +69,7 @@ function showUpgrades(
   }
   const rows = found.map(({ versions, ...each }) => ({ ...each, upgrades: versions.join(", ") || "none" }));
   context.stdout.write(tableOf(["product", "version", "upgrades"], rows));
+  if (unfinished.length === 0) context.stderr.write(`${newerVersions}\n`);
   for (const { product, version, done, machines } of unfinished)
     context.stderr.write(
       `${done} of ${machines} machines run ${product} ${version}, the version in the file. To bring the others to it:\n`,

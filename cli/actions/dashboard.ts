@@ -15,6 +15,7 @@ import { openEnvironment } from "../../workspace/project.ts";
 import type { CommandContext } from "../context.ts";
 import { afterKey, type DashboardState, firstState, notice, plainDashboard, screen } from "../dashboard/screen.ts";
 import { processTerminal, type Terminal } from "../dashboard/terminal.ts";
+import { isRedrawable } from "../output/colors.ts";
 
 /** Shows the cluster until `q`, or once where nobody sits at a terminal. */
 export async function dashboard(
@@ -26,7 +27,7 @@ export async function dashboard(
   const { root, environment } = openEnvironment(name, context, options);
   const project = { ...openConsoleProject(root, context, options), environmentNames: () => [name] };
   const now = () => context.clock.now();
-  if (!context.stdout.isTerminal || process.stdin.isTTY !== true) {
+  if (!isRedrawable(context.stdout, context) || process.stdin.isTTY !== true) {
     const views = new ClusterViews({ project, changed: () => {}, now, interval });
     await views.observeOnce(context.signal);
     for (const { fault } of views.broken) throw new TalosError("failed-precondition", fault);

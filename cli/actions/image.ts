@@ -21,6 +21,7 @@ import {
 } from "../../talos/image/index.ts";
 import { Contract, defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { CommandContext } from "../context.ts";
+import { isRedrawable } from "../output/colors.ts";
 import { jsonLine } from "../output/table.ts";
 import { readText } from "./user-files.ts";
 
@@ -148,7 +149,7 @@ export async function imageFetch(
     signal: context.signal,
     onProgress: progressTo(context),
   });
-  if (context.stderr.isTerminal) context.stderr.write("\n");
+  if (isRedrawable(context.stderr, context)) context.stderr.write("\n");
   context.stdout.write(options.json ? jsonLine({ ...fetched, url }) : `${fetched.path}\n`);
 }
 
@@ -172,7 +173,7 @@ function progressTo(context: CommandContext): (done: number, total: number | und
   let shown = -1;
   return (done, total) => {
     const mebibytes = Math.floor(done / 2 ** 20);
-    if (!context.stderr.isTerminal || mebibytes === shown) return;
+    if (!isRedrawable(context.stderr, context) || mebibytes === shown) return;
     shown = mebibytes;
     const whole = total === undefined ? "" : ` of ${Math.ceil(total / 2 ** 20)}`;
     context.stderr.write(`\r${mebibytes}${whole} MiB`);

@@ -3,7 +3,7 @@ import { newDefaults } from "../../talos/config/migrate/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { Contract } from "../../talos/version/index.ts";
 import { counted } from "../../workspace/amounts.ts";
-import { forgetPreviousContract } from "../../workspace/environment-file.ts";
+import { firstReads, forgetPreviousContract, refuseEditedSince } from "../../workspace/environment-file.ts";
 import {
   type MigrationPlan,
   type PlannedDefault,
@@ -50,7 +50,10 @@ async function migrate(name: string, to: Contract, flags: MigrateFlags, context:
   const first = await planMigration(place, to, flags.enable, secrets);
   const chosen = first.obstacles.length > 0 ? [] : await askDefaults(first, flags, context);
   const plan = chosen.length === 0 ? first : await planMigration(place, to, [...flags.enable, ...chosen], secrets);
-  const diffs = fileDiffs(root, environment, plan.texts);
+  const before = firstReads(root);
+  // Not all of them are read to be shown.
+  for (const file of plan.texts.keys()) before(file);
+  const diffs = fileDiffs(before, environment, plan.texts);
   const report = (outcome: Outcome) => {
     if (flags.json) context.stdout.write(jsonText(asJson(name, plan, diffs, outcome)));
   };
@@ -80,6 +83,7 @@ async function migrate(name: string, to: Contract, flags: MigrateFlags, context:
   const files = counted(diffs.length, "file");
   // The files are a person's, whatever the machines are.
   if (!(await approved(`Change ${files}, and move ${name} to contract ${plan.to}?`, name, flags, context))) return;
+  refuseEditedSince(root, plan.texts.keys(), before);
   await saveMigration(root, { environment: name, to: plan.to.toString(), texts: plan.texts });
   report({ changed: true, rehearsal });
   tell(`Changed ${diffs.map(({ file }) => file).join(", ")}. The machines get it with the next deploy:`);

@@ -9,7 +9,7 @@ import { noticeOf, type PlannedChange, planText } from "../../workspace/planned-
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
-import { styleOf } from "../output/colors.ts";
+import { colorsOf, styleOf } from "../output/colors.ts";
 import { contractLine } from "../output/contract-line.ts";
 import { jsonLine } from "../output/table.ts";
 import { forRun, openManager, planned, printWarnings, type RunFlags } from "./change.ts";
@@ -45,7 +45,7 @@ export async function showPlan(
   context: CommandContext,
 ): Promise<void> {
   const show = raw ? (text: string) => context.stdout.write(text) : undefined;
-  const options = { intent: "deploy", raw: show, color: context.stdout.isTerminal } as const;
+  const options = { intent: "deploy", raw: show, color: colorsOf(context.stdout, context).isColorSupported } as const;
   await planned(workspace, manager, options, context, async (change) => {
     const unhealthy = change.isEmpty && change.unseen === undefined ? await healthOf(workspace, context) : [];
     if (!raw) printWarnings(change, context);

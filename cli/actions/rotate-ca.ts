@@ -16,6 +16,7 @@ import { type Environment, firstContactOf } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { beginRotation, caFingerprint, type SecretsBundle } from "../../talos/secrets/index.ts";
+import { counted } from "../../workspace/amounts.ts";
 import { windowNotice } from "../../workspace/rollout.ts";
 import type { PlacedStore } from "../../workspace/secrets.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
@@ -75,8 +76,11 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
     await checkOwner({ ...options, claim });
     const question = `Exchange the CAs of ${name}? Copies of the client files stop working; distribute the new ones.`;
     if (!(await approvedFor(environment, question, flags, context))) return;
-    const done = await withProgress(context, { json: flags.json }, (events) =>
-      rotateCas({
+    const done = await withProgress(context, { json: flags.json, title: name }, (events) => {
+      // Each pass plans its own steps when the one before it is done.
+      const message = `${counted(steps.length, "step")} to do`;
+      events({ type: "planned", at: context.clock.now(), message, steps: [], coming: steps.length });
+      return rotateCas({
         ...options,
         events,
         claim,
@@ -84,8 +88,8 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
         save: saverOf(kept, secrets, patience),
         // Files that trust both CAs are there before the first machine shows a certificate of the new one.
         passed: ({ desired, secrets: now }) => patience(() => clientFiles.ensure(desired, now)),
-      }),
-    );
+      });
+    });
     context.stderr.write(
       `The CAs of ${name} are new; the Talos CA has the fingerprint ${caFingerprint(done)}. Hand out new client files, and back up ${kept.place}.\n`,
     );

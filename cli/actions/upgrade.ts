@@ -3,15 +3,15 @@ import {
   availableVersions,
   changeVersion,
   EnvironmentError,
-  fileReader,
   formatFault,
   listEnvironments,
   loadEnvironment,
+  type ReadFile,
   type VersionChange,
   type VersionField,
 } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { EditedEnvironment } from "../../workspace/environment-file.ts";
+import { type EditedEnvironment, firstReads } from "../../workspace/environment-file.ts";
 import { refuseUnfinishedMigration } from "../../workspace/migration-journal.ts";
 import { notDeployed, projectRoot } from "../../workspace/project.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
@@ -39,37 +39,39 @@ export async function upgradeTo(
   context: CommandContext,
 ): Promise<void> {
   const root = projectRoot(context.cwd, context.env);
-  if (flags.to === undefined) return missingVersion(field, name, context);
-  const change = versionChange(field, name, flags.to, context);
+  const before = firstReads(root);
+  if (flags.to === undefined) return missingVersion(field, name, before, context);
+  const change = versionChange(field, name, flags.to, before);
   const warnings = change.after.warnings.map((warning) => `Warning: ${formatFault(warning)}\n`);
   const lines = [...consequences(root, field, change), ...warnings];
-  await applyEdit({ name, edit: { environment: change.after, texts: change.texts }, lines, flags, context });
+  await applyEdit({ name, edit: { environment: change.after, texts: change.texts, before }, lines, flags, context });
 }
 
 /** As commander says it of a required option, with the versions there are. */
-function missingVersion(field: VersionField, name: string, context: CommandContext): void {
-  context.stderr.write(
-    `error: required option '--to <version>' not specified\n${versionsHint(field, name, context)}\n`,
-  );
+function missingVersion(field: VersionField, name: string, read: ReadFile, context: CommandContext): void {
+  context.stderr.write(`error: required option '--to <version>' not specified\n${versionsHint(field, name, read)}\n`);
   context.exit(64);
 }
 
 /** What is not a version is answered with those there are. */
-function versionChange(field: VersionField, name: string, to: string, context: CommandContext): VersionChange {
+function versionChange(field: VersionField, name: string, to: string, read: ReadFile): VersionChange {
   try {
-    return changeVersion(name, field, to, fileReader(projectRoot(context.cwd, context.env)));
+    return changeVersion(name, field, to, read);
   } catch (cause) {
     if (!(cause instanceof TalosError) || cause instanceof EnvironmentError || cause.code !== "invalid-input")
       throw cause;
-    throw new TalosError(cause.code, cause.message, { hint: versionsHint(field, name, context), cause });
+    throw new TalosError(cause.code, cause.message, { hint: versionsHint(field, name, read), cause });
   }
 }
 
-function versionsHint(field: VersionField, name: string, context: CommandContext): string {
-  const versions = availableVersions(name, field, fileReader(projectRoot(context.cwd, context.env)));
+function versionsHint(field: VersionField, name: string, read: ReadFile): string {
+  const versions = availableVersions(name, field, read);
   const found = versions.length === 0 ? "none" : versions.join(", ");
-  return `Versions that ${name} can be upgraded to: ${found}. A minor version, such as ${minorExamples[field]}, and latest work, too.`;
+  return `Versions that ${name} can be upgraded to: ${found}. A minor version, such as ${minorExamples[field]}, and latest mean the newest of these. ${newerVersions}`;
 }
+
+/** What a list of versions leaves out. */
+export const newerVersions = "These are the versions that talosmith knows; a newer patch version can be given exactly.";
 
 const minorExamples: Readonly<Record<VersionField, string>> = { talosVersion: "1.13", kubernetesVersion: "1.36" };
 

@@ -5,9 +5,15 @@ import type { CommandContext, Output } from "../context.ts";
 
 export type Colors = ReturnType<typeof pc.createColors>;
 
+/** Whether what stands there can be drawn over. A terminal that can only append may still be asked. */
+export function isRedrawable({ isTerminal }: Output, { env }: Pick<CommandContext, "env">): boolean {
+  return isTerminal && env.TERM !== "dumb";
+}
+
 /** Colors of a terminal that takes them. Files and pipes have none, on a build machine too; FORCE_COLOR asks for them. */
-export function colorsOf({ isTerminal }: Output, { env }: Pick<CommandContext, "env">): Colors {
-  return pc.createColors(isForced(env.FORCE_COLOR) || (isTerminal && !env.NO_COLOR && env.TERM !== "dumb"));
+export function colorsOf(output: Output, context: Pick<CommandContext, "env">): Colors {
+  const { FORCE_COLOR, NO_COLOR } = context.env;
+  return pc.createColors(isForced(FORCE_COLOR) || (!NO_COLOR && isRedrawable(output, context)));
 }
 
 const isForced = (value: string | undefined) => value !== undefined && value !== "" && value !== "0";

@@ -4,6 +4,7 @@ import { given } from "../../talos/given.ts";
 import { oneLine } from "../../talos/plain-text.ts";
 import type { CommandContext } from "../context.ts";
 import { Board, elapsedWords } from "./board.ts";
+import { isRedrawable } from "./colors.ts";
 import { jsonLine } from "./table.ts";
 
 export interface ProgressOptions {
@@ -27,7 +28,7 @@ export async function withProgress<T>(
     context.stdout.onlyTells?.();
     return work((event) => context.stdout.write(jsonLine(jsonEvent(event))));
   }
-  const view = context.stderr.isTerminal ? new LiveView(title, context) : new PlainView(title, context);
+  const view = isRedrawable(context.stderr, context) ? new LiveView(title, context) : new PlainView(title, context);
   try {
     return await work((event) => view.note(event));
   } finally {
@@ -159,16 +160,25 @@ export class LiveView {
   }
 }
 
-/** Shows what is being prepared: on a terminal until the returned function is called, else as a line. */
-export function showStatus(context: Pick<CommandContext, "stderr" | "clock">, text: string): () => void {
-  if (!context.stderr.isTerminal) {
+interface Status {
+  /** Shows what is waited for meanwhile. @default - lines, which whoever waits writes */
+  readonly waits: ((reason: string) => void) | undefined;
+  end(): void;
+}
+
+/** Shows what is being prepared: on a terminal until its end, else as lines. */
+export function showStatus(context: Pick<CommandContext, "stderr" | "clock" | "env">, text: string): Status {
+  if (!isRedrawable(context.stderr, context)) {
     context.stderr.write(`${text}\n`);
-    return () => {};
+    return { waits: undefined, end() {} };
   }
   const view = new LiveView(text, context);
   let isShown = true;
-  return () => {
-    if (isShown) view.clear();
-    isShown = false;
+  return {
+    waits: (message) => view.note({ type: "waiting", at: context.clock.now(), message }),
+    end() {
+      if (isShown) view.clear();
+      isShown = false;
+    },
   };
 }

@@ -40,7 +40,8 @@ export function parseEnvironment(name: string, read: ReadFile, options: ParseOpt
 function parseJoining(name: string, read: ReadFile, joining: readonly string[], options: ParseOptions): Environment {
   const faults: Fault[] = [];
   const warnings: Fault[] = [];
-  if (!environmentName.safeParse(name).success) throw new EnvironmentError(name, [misnamed(name)]);
+  if (!environmentName.safeParse(name).success)
+    throw new EnvironmentError(name, [misnamed(name, read.environments?.() ?? [])]);
   const [own, base] = [environmentFile(name), environmentFile("base")].map((file) => openRoot(file, read, faults));
   if (own === undefined || ![own, base].every(isUsable)) throw new EnvironmentError(name, faults);
 
@@ -70,19 +71,20 @@ function parseJoining(name: string, read: ReadFile, joining: readonly string[], 
 }
 
 /** The name is the stack's, the cluster's by default, and part of paths. */
-function misnamed(name: string): Fault {
-  const position = { file: environmentFile(name), line: 1, column: 1, text: "" };
-  const expected =
-    name === "base"
-      ? "another name: base.yaml is merged under every environment"
-      : "a file name of lower-case letters, digits and hyphens that starts with a letter";
+function misnamed(name: string, known: readonly string[]): Fault {
+  // Its file, as a shell completes it.
+  const meant = /^(?:.*\/)?([^/]+)\.ya?ml$/.exec(name)?.[1];
+  const isFile = meant !== undefined && environmentName.safeParse(meant).success;
+  const position = { file: isFile ? name : environmentFile(name), line: 1, column: 1, text: "" };
+  const letters = "a file name of lower-case letters, digits and hyphens that starts with a letter";
+  const other = name === "base" ? "another name: base.yaml is merged under every environment" : letters;
   return {
     position,
     absent: true,
     path: "",
     found: `the environment name ${JSON.stringify(name)}`,
-    expected,
-    hint: "Correct the name, or rename the file.",
+    expected: isFile ? "the name of an environment, not its file" : other,
+    hint: isFile ? namesHint(meant, known) : "Correct the name, or rename the file.",
   };
 }
 

@@ -34,3 +34,12 @@ export function parseSemanticVersion(text: string, what: string, example: string
   }
   return { major: parsed.major, minor: parsed.minor, patch: parsed.patch, text: bare };
 }
+
+/** The newest release known of what a text names, or the text. Throws for a minor release, such as `1.99`, of which none is known. */
+export function exactOf(product: string, text: string, newest: string | undefined): string {
+  const [, minor] = /^v?(\d+\.\d+)$/.exec(text) ?? [];
+  if (newest !== undefined || minor === undefined) return newest ?? text;
+  throw new TalosError("invalid-input", `no release of ${product} ${minor} is known`, {
+    hint: "Give an exact version with all three parts, or install a newer talosmith.",
+  });
+}

@@ -4,7 +4,7 @@ import { TalosError } from "../errors.ts";
 import { Contract } from "./contract.ts";
 import { KubernetesVersion, newestKubernetesOf } from "./kubernetes-version.ts";
 import { defaultRelease, knownRange, newestRelease, oldestRelease, type Release, releases } from "./releases.ts";
-import { parseSemanticVersion, type SemanticVersion } from "./semantic-version.ts";
+import { exactOf, parseSemanticVersion, type SemanticVersion } from "./semantic-version.ts";
 
 /** One Talos release, or a candidate for one. What it can run and be upgraded from depends on its minor alone. */
 export class TalosVersion {
@@ -41,7 +41,7 @@ export class TalosVersion {
 
   /** Reads what `parse` does, and `1.14` and `latest` as the newest release known. For commands that write the answer down. */
   static resolve(text: string): TalosVersion {
-    return TalosVersion.parse(newestTalosOf(text) ?? text);
+    return TalosVersion.parse(exactOf("Talos", text, newestTalosOf(text)));
   }
 
   /** The newest known release of a contract. */
@@ -95,7 +95,7 @@ export class TalosVersion {
    */
   resolveKubernetes(text: string): KubernetesVersion {
     if (text === "latest") return KubernetesVersion.parse(this.#release.defaultKubernetes);
-    return KubernetesVersion.parse(newestKubernetesOf(text) ?? text);
+    return KubernetesVersion.parse(exactOf("Kubernetes", text, newestKubernetesOf(text)));
   }
 
   supportsKubernetes(version: KubernetesVersion | string): boolean {

@@ -170,6 +170,10 @@ describe("rotate-ca", () => {
     expect(now.logs).not.toContain("x509");
     expect(now.starts.filter((start) => starts.includes(start))).toEqual([]);
     expect(stderr).toContain("lose its API if they use it, until they are restarted: Deployment default/web (1 pod)");
+    // The total of all passes, from the first line on, and no step more or less in the end.
+    const counts = [...stderr.matchAll(/ \[(\d+)\/(\S+)\] /g)].map(([, done = "", all = ""]) => ({ done, all }));
+    expect(new Set(counts.map(({ all }) => all)).size).toBe(1);
+    expect(counts.at(-1)?.done).toBe(counts[0]?.all);
     expect(looks).toBeGreaterThan(3);
     const after = secrets();
     expect(after.rotation).toBeUndefined();

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
+import { registerPlan } from "../../cli/commands/lifecycle.ts";
+import { createProgram, runProgram } from "../../cli/program.ts";
 import { asTyped, typedName } from "../../cli/typed-name.ts";
+import { testContext } from "../support/command-context.ts";
 import { runCommand } from "../support/run-command.ts";
 
 test.each([
@@ -37,3 +40,14 @@ test("an environment that is not there is answered with those that are, and a co
   expect(stderr).toContain("environments/nope.yaml\n  found no such file");
   expect(stderr).not.toContain("^");
 });
+
+test.each(["environments/local.yaml", "local.yaml", "./environments/local.yml"])(
+  "%s, as a shell completes it, is answered with the name",
+  async (typed) => {
+    const context = testContext({ cwd: process.cwd(), env: {} });
+    await runProgram(createProgram(context, [registerPlan]), ["plan", typed], context);
+    expect(context.written.stderr).toMatch(
+      /^ {2}expected the name of an environment, not its file\n {2}→ Did you mean local\? There are: lab, local/m,
+    );
+  },
+);

@@ -63,7 +63,11 @@ describe("the commands that upgrade", () => {
       ...talos.map((version) => `talosmith upgrade talos tiny --to ${version}`),
       ...kubernetes.map((version) => `talosmith upgrade k8s tiny --to ${version}`),
     ];
-    expect(stderr.trimEnd().split("\n")).toEqual(["Checking the upgrades of tiny.", ...commands]);
+    expect(stderr.trimEnd().split("\n")).toEqual([
+      "Checking the upgrades of tiny.",
+      "These are the versions that talosmith knows; a newer patch version can be given exactly.",
+      ...commands,
+    ]);
     expect(exitCode).toBe(0);
     const approved = await talosmith("upgrade", "tiny", "--yes");
     expect(approved.stderr).toContain(`error: --yes needs a version\nChoose one:\n${commands.join("\n")}\n`);
@@ -83,12 +87,20 @@ describe("the commands that upgrade", () => {
   });
 
   test.each([
-    ["no version", ["upgrade", "talos", "tiny"], 64],
-    ["none that there is", ["upgrade", "k8s", "tiny", "--to", "1.58"], 1],
-  ])("with %s, the versions there are are named", async (_, words, code) => {
+    ["no version", ["upgrade", "talos", "tiny"], 64, "error: required option"],
+    [
+      "none that there is",
+      ["upgrade", "k8s", "tiny", "--to", "1.58"],
+      1,
+      "Error: no release of Kubernetes 1.58 is known",
+    ],
+    ["none of Talos", ["upgrade", "talos", "tiny", "--to", "1.99"], 1, "Error: no release of Talos 1.99 is known\n"],
+    ["a word", ["upgrade", "talos", "tiny", "--to", "new"], 1, 'Error: "new" is not an exact Talos version\n'],
+  ])("with %s, the versions there are are named", async (_, words, code, message) => {
     const { stderr, exitCode } = await talosmith(...words);
+    expect(stderr).toContain(message);
     expect(stderr).toMatch(
-      /Versions that tiny can be upgraded to: .*\d\. A minor version, such as 1\.\d+, and latest work, too\.\n/,
+      /Versions that tiny can be upgraded to: .*\d\. A minor version, such as 1\.\d+, and latest mean the newest of these\. .* can be given exactly\.\n/,
     );
     expect(exitCode).toBe(code);
   });

@@ -18,6 +18,7 @@ import { planWith, reviewPlan } from "../../review/index.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { reviewSteps } from "../../web/server/change-action.ts";
 import { openConsoleProject } from "../../web/server/project.ts";
+import type { Action } from "../../web/shared/wire.ts";
 import { testContext } from "../support/command-context.ts";
 
 const root = mkdtempSync(join(tmpdir(), "talosmith-change-action-"));
@@ -115,6 +116,16 @@ describe("a change of a cluster that Terraform manages", () => {
     expect(readFileSync(at(file), "utf8")).toBe(text);
   });
 
+  test("does not overwrite what a person writes into the file while it is planned", async () => {
+    fakeTerraform([resource], `[ "$1" = plan ] && echo '# mine' >> ${at(file)}`);
+    const { project, signal } = open();
+    await expect(project.perform(project.load("tiny"), upgrade, () => {}, signal)).rejects.toMatchObject({
+      message: `${file} has changed since this was planned`,
+    });
+    expect(calls()).not.toContain("apply");
+    expect(readFileSync(at(file), "utf8")).toBe(`${text}# mine\n`);
+  });
+
   test("leaves the file as it was when the plan fails, with Terraform's words", async () => {
     fakeTerraform([resource], '[ "$1" = plan ] && { echo "Error: No valid credential sources found" >&2; exit 1; }');
     const { project, signal } = open();
@@ -135,6 +146,28 @@ describe("a change of a cluster that Terraform manages", () => {
     const second = await plan();
     expect(second.id).not.toBe(first.id);
     expect(second).toMatchObject({ confirm: "tiny", findings: [{ level: "danger", title: "Cluster destroyed" }] });
+  });
+
+  test.each([
+    [
+      "value that no plan shows",
+      `${text}rollout: { maxUnavailable: 2 }\n`,
+      "machine: { sysctls: { vm.max_map_count: '1' } }\n",
+    ],
+    ["secret patch", text, "machine: { sysctls: { vm.max_map_count: '2' } }\n"],
+  ])("has another id when a file has another %s", async (_, newText, newPatch) => {
+    const patched = (of: string) => of.replace("cluster: {", "cluster: { patchFiles: [secrets/patch.yaml],");
+    mkdirSync(at("secrets"), { recursive: true });
+    writeFileSync(at("secrets/patch.yaml"), "machine: { sysctls: { vm.max_map_count: '1' } }\n");
+    writeFileSync(at(file), patched(text));
+    const { project, signal } = open();
+    const idOf = async (action: Action) => (await project.plan(project.load("tiny"), action, signal)).id;
+    const before = [await idOf({ kind: "apply" }), await idOf({ kind: "destroy" })];
+    expect([await idOf({ kind: "apply" }), await idOf({ kind: "destroy" })]).toEqual(before);
+    writeFileSync(at(file), patched(newText));
+    writeFileSync(at("secrets/patch.yaml"), newPatch);
+    expect(before).not.toContain(await idOf({ kind: "apply" }));
+    expect(before).not.toContain(await idOf({ kind: "destroy" }));
   });
 
   test("a destroy leaves neither state nor stack", async () => {

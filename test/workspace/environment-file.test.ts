@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { loadEnvironment } from "../../model/index.ts";
-import { openWorkspace } from "../../workspace/workspace.ts";
+import { firstReads, withNewVersions, withPoolCount } from "../../workspace/environment-file.ts";
+import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import { testContext } from "../support/command-context.ts";
 
 const root = mkdtempSync(join(tmpdir(), "talosmith-texts-"));
@@ -31,7 +32,8 @@ beforeEach(() => {
 });
 
 describe("an environment with edits that are not approved yet", () => {
-  const edited = () => open().edited({ environment: loadEnvironment(root, "lab", texts), texts });
+  const edited = () =>
+    open().edited({ environment: loadEnvironment(root, "lab", texts), texts, before: firstReads(root) });
 
   test("is what the edits say, while everyone else finds the files as they were", () => {
     const workspace = edited();
@@ -47,6 +49,27 @@ describe("an environment with edits that are not approved yet", () => {
     expect(onDisk()).toEqual(after);
     expect(statSync(join(root, own)).mode & 0o777).toBe(0o640);
     expect(workspace.unsaved.size).toBe(0);
+  });
+
+  test.each([
+    ["a version", own, (at: Workspace) => withNewVersions(root, at.environment, { talosVersion: "v1.13.9" })],
+    [
+      "a version in the base",
+      base,
+      (at: Workspace) => withNewVersions(root, at.environment, { talosVersion: "v1.13.9" }),
+    ],
+    ["a number of machines", own, (at: Workspace) => withPoolCount(root, at.environment, "w", 2)],
+  ])("of %s does not overwrite what a person has written into %s since it was planned", async (_, file, edit) => {
+    writeFileSync(join(root, own), "workers: [{ count: 1 }]\n");
+    const workspace = open();
+    const edited = workspace.edited(edit(workspace)).withoutKubernetes().until(workspace.context.signal);
+    writeFileSync(join(root, file), `${readFileSync(join(root, file), "utf8")}# mine\n`);
+    const now = onDisk();
+    await expect(edited.save()).rejects.toMatchObject({
+      message: `${file} has changed since this was planned`,
+      hint: "Nothing was changed. Run the same command again.",
+    });
+    expect(onDisk()).toEqual(now);
   });
 
   test("writes nothing where nothing changes, and nothing twice", async () => {

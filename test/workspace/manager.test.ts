@@ -140,7 +140,12 @@ describe("the manager of an environment", () => {
   const inWorkspace = (by: string) =>
     `${by} the workspace blue, but with a local state talosmith uses the workspace default only`;
   const withArgument = (variable: string, argument: string) =>
-    `${variable} has ${argument}, so a plan would not be what the command says`;
+    `${variable} has ${argument}, so Terraform would do something else than the command says`;
+  const withArguments = (variable: string, ...found: readonly string[]) =>
+    found.map((argument): [Omit<Place, "kind" | "path">, string] => [
+      { env: { [variable]: `-no-color ${argument} -parallelism=2` } },
+      withArgument(variable, argument),
+    ]);
   test.each<[Omit<Place, "kind" | "path">, string]>([
     [{ env: { TF_WORKSPACE: "blue" } }, inWorkspace("TF_WORKSPACE selects")],
     [{ selected: "blue" }, inWorkspace("terraform has selected")],
@@ -149,6 +154,23 @@ describe("the manager of an environment", () => {
     [{ env: { TF_CLI_ARGS_plan: "'-replace' a.b" } }, withArgument("TF_CLI_ARGS_plan", "-replace")],
     [{ env: { TF_CLI_ARGS_plan: "-parallelism=2 -refresh-only" } }, withArgument("TF_CLI_ARGS_plan", "-refresh-only")],
     [{ env: { TF_CLI_ARGS: "-state=other.tfstate" } }, withArgument("TF_CLI_ARGS", "-state")],
+    [{ env: { TF_CLI_ARGS_init: "-backend-config=path=x" } }, withArgument("TF_CLI_ARGS_init", "-backend-config")],
+    [{ env: { TF_CLI_ARGS_apply: "\"-lock\"='false'" } }, withArgument("TF_CLI_ARGS_apply", "-lock=false")],
+    ...withArguments("TF_CLI_ARGS", "-help", "-lock=false", "-refresh=false", "-state-out"),
+    ...withArguments("TF_CLI_ARGS_plan", "-help", "--help", "-h", "-refresh=F", "-lock=0", "-json"),
+    ...withArguments(
+      "TF_CLI_ARGS_apply",
+      "-state",
+      "-state-out",
+      "-backup",
+      "-lock=false",
+      "-refresh=false",
+      "-target",
+    ),
+    ...withArguments("TF_CLI_ARGS_init", "-backend=false", "-migrate-state", "-force-copy", "-from-module"),
+    ...withArguments("TF_CLI_ARGS_show", "-help"),
+    ...withArguments("TF_CLI_ARGS_output", "-state"),
+    ...withArguments("TF_CLI_ARGS_state_pull", "-help"),
   ])("settings of terraform that make a plan of something else are refused: %j", async (more, message) => {
     for (const state of ["full", "empty"] as const)
       await expect(
@@ -162,9 +184,11 @@ describe("the manager of an environment", () => {
 
   test.each<[Omit<Place, "kind" | "path">, Manager]>([
     [{ state: "full", env: { TF_WORKSPACE: "default" } }, terraform(false)],
-    [{ state: "full", env: { TF_CLI_ARGS_plan: "-parallelism=2 -lock-timeout=5m -refresh=false" } }, terraform(false)],
+    [{ state: "full", env: { TF_CLI_ARGS_plan: "-parallelism=2 -lock-timeout=5m -refresh=true" } }, terraform(false)],
     // The states of workspaces are in the backend.
     [{ backend: "s3", env: { TF_WORKSPACE: "blue" } }, terraform(false)],
+    [{ backend: "s3", env: { TF_CLI_ARGS_init: "-backend-config=profile=ci -upgrade" } }, terraform(false)],
+    [{ state: "full", env: { TF_CLI_ARGS_apply: "-auto-approve -lock=true", TF_CLI_ARGS: "-lock" } }, terraform(false)],
     // Terraform is not asked.
     [{ machines: true, env: { TF_WORKSPACE: "blue", TF_CLI_ARGS_plan: "-destroy" } }, talosmith(false)],
   ])("other settings of terraform are left to it: %j", async (more, expected) => {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { armor, Encrypter, generateIdentity, identityToRecipient } from "age-encryption";
 import { afterAll, describe, expect, test } from "vitest";
-import { loadEnvironment } from "../../model/index.ts";
+import { fileReader, loadEnvironment } from "../../model/index.ts";
 import { Contract } from "../../talos/version/index.ts";
 import { planMigration } from "../../workspace/migrate-contract.ts";
 import { fileDiffs } from "../../workspace/migrate-diff.ts";
@@ -40,7 +40,7 @@ async function migrate(root: string, to = "v1.14", enabled: readonly string[] = 
   return {
     plan,
     ...told,
-    diffs: fileDiffs(root, environment, plan.texts),
+    diffs: fileDiffs(fileReader(root), environment, plan.texts),
     text: (file: string) => plan.texts.get(file),
   };
 }

@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadEnvironment } from "../../model/index.ts";
+import { firstReads } from "../../workspace/environment-file.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import { testContext } from "../support/command-context.ts";
 
@@ -113,7 +114,11 @@ describe("a project with an app of its own", { timeout: 120_000 }, () => {
     const stack = readFileSync(stackFile, "utf8");
     const texts = new Map([["environments/lab.yaml", file.replace("{ from: file }", "{ from: edit }")]]);
     const workspace = openWorkspace("lab", testContext({ cwd: root, env: process.env }));
-    const edited = workspace.edited({ environment: loadEnvironment(root, "lab", texts), texts });
+    const edited = workspace.edited({
+      environment: loadEnvironment(root, "lab", texts),
+      texts,
+      before: firstReads(root),
+    });
     const { machines } = await edited.desired(await edited.secrets.ensure(), await edited.machines.find());
     const config = machines.find(({ name }) => name === "w-1")?.config.text;
     expect(config).toMatch(/from_app: two/);

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { loadEnvironment } from "../../model/index.ts";
+import { firstReads } from "../../workspace/environment-file.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import { testContext } from "../support/command-context.ts";
 
@@ -48,7 +49,7 @@ test("the engine gets the policy of the file, and of the file as it would be", a
   expect(policy).toMatchObject({ maxUnavailable: 2, healthLevel: "full", stuckPods: "fail" });
   const edited = text.replace("maxUnavailable: 2", "maxUnavailable: 3");
   const texts = new Map([["environments/lab.yaml", edited]]);
-  const next = workspace.edited({ environment: loadEnvironment(root, "lab", texts), texts });
+  const next = workspace.edited({ environment: loadEnvironment(root, "lab", texts), texts, before: firstReads(root) });
   expect((await next.engineOptions()).policy).toMatchObject({ maxUnavailable: 3, healthLevel: "full" });
 });
 
@@ -57,7 +58,7 @@ test("a run without Kubernetes reads so in the files, together with an edit, and
   const edited = text.replace("maxUnavailable: 2", "maxUnavailable: 3");
   const texts = new Map([[file, edited]]);
   const run = open()
-    .edited({ environment: loadEnvironment(root, "lab", texts), texts })
+    .edited({ environment: loadEnvironment(root, "lab", texts), texts, before: firstReads(root) })
     .withoutKubernetes();
   expect(run.policy).toMatchObject({ maxUnavailable: 3, healthLevel: "talos" });
   expect(loadEnvironment(root, "lab", run.unsaved).rollout).toEqual(run.policy);

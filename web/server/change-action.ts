@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
+import { fileReader, patchFilesOf } from "../../model/index.ts";
 import { infrastructureChanges, infrastructureLine, losesData, type Review, stepsOf } from "../../review/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { keepContract, removeEmptyState, withPlannedChange } from "../../workspace/change.ts";
 import { refuseProtected } from "../../workspace/deploy.ts";
 import { type EditedEnvironment, withNewVersions, withPoolCount } from "../../workspace/environment-file.ts";
 import { type Manager, managerName, managerOf } from "../../workspace/manager.ts";
-import { isDangerous, noticeOf, type PlannedChange, type ProgressListener } from "../../workspace/planned-change.ts";
+import {
+  type ChangeOptions,
+  isDangerous,
+  noticeOf,
+  type PlannedChange,
+  type ProgressListener,
+} from "../../workspace/planned-change.ts";
 import { notDeployed } from "../../workspace/project.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
@@ -22,7 +29,7 @@ export function isChange(action: Action): action is ChangeAction {
 
 /** What the change would do now. */
 export async function planChange(workspace: Workspace, action: ChangeAction): Promise<ActionPlan> {
-  return withChange(workspace, action, async ({ plan }) => plan);
+  return withChange(workspace, action, undefined, async ({ plan }) => plan);
 }
 
 /** Plans, lets `review` see the plan and throw to refuse it, and applies exactly that plan. */
@@ -35,7 +42,8 @@ export async function performChange(
   const tell = (type: "waiting" | "planned" | "step-finished", message: string, more: object = {}) =>
     events({ type, at: workspace.context.clock.now(), message, ...more });
   tell("waiting", "planning");
-  await withChange(workspace, action, async ({ plan, planned, manager, edited, edit }) => {
+  const waits = (reason: string) => tell("waiting", reason);
+  await withChange(workspace, action, waits, async ({ plan, planned, manager, edited, edit }) => {
     review(plan);
     await edited.save();
     if (edit !== undefined) {
@@ -61,6 +69,7 @@ interface OpenChange {
 async function withChange<T>(
   workspace: Workspace,
   action: ChangeAction,
+  waits: ChangeOptions["waits"],
   work: (open: OpenChange) => Promise<T>,
 ): Promise<T> {
   if (action.kind === "destroy") refuseProtected(workspace.environment);
@@ -70,7 +79,7 @@ async function withChange<T>(
   if (isEdit(action) && manager.isNew) throw notDeployed(workspace.name, "there is nothing to change");
   const edited = workspace.edited(editOf(workspace, action));
   const edit = isEdit(action) && edited.unsaved.size > 0 ? editStep(edited.unsaved, action) : undefined;
-  return withPlannedChange(edited, manager, { intent }, (planned) => {
+  return withPlannedChange(edited, manager, { intent, waits }, (planned) => {
     const plan = planOf(edited, managerName(manager), planned, { edit, action });
     return work({ plan, planned, manager, edited, edit });
   });
@@ -79,7 +88,7 @@ async function withChange<T>(
 const isEdit = (action: ChangeAction): action is Edit => action.kind === "upgrade" || action.kind === "scale";
 
 function editOf({ root, environment }: Workspace, action: ChangeAction): EditedEnvironment {
-  if (!isEdit(action)) return { environment, texts: new Map() };
+  if (!isEdit(action)) return { environment, texts: new Map(), before: fileReader(root) };
   if (action.kind === "scale") return withPoolCount(root, environment, action.pool, action.count);
   if (action.talosVersion === undefined && action.kubernetesVersion === undefined)
     throw new TalosError("invalid-input", "an upgrade needs a version of Talos or of Kubernetes");
@@ -108,7 +117,7 @@ function planOf(workspace: Workspace, manager: string, planned: PlannedChange, {
   const loses = action.kind === "destroy" || isDangerous(planned) || steps.some(({ destructive }) => destructive);
   const notices = [planned.rolled, noticeOf(workspace, planned)].filter((line) => line !== undefined);
   return {
-    id: planId(manager, steps, findings),
+    id: planId(workspace, action, manager, steps, planned.review),
     manager,
     steps,
     findings,
@@ -117,9 +126,17 @@ function planOf(workspace: Workspace, manager: string, planned: PlannedChange, {
   };
 }
 
-/** The same for the same parts. */
-export function planId(...parts: readonly unknown[]): string {
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+/**
+ * The same for the same parts of the same files. What is shown leaves values out, and those that may be secret: the files
+ * have them all.
+ */
+export function planId({ environment, read }: Workspace, ...parts: readonly unknown[]): string {
+  const files = [environment.file, "environments/base.yaml", ...patchFilesOf(environment.cluster)];
+  // As it was when it was planned, and as it is now.
+  const texts = [environment, ...files.map((file) => read(file))];
+  return createHash("sha256")
+    .update(JSON.stringify([texts, parts]))
+    .digest("hex");
 }
 
 /** A plan as a list: infrastructure first, as it is made first. */

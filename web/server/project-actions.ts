@@ -18,7 +18,7 @@ export async function planAction(workspace: Workspace, action: Action): Promise<
   const loses = steps.some(({ destructive }) => destructive);
   const confirm = loses ? workspace.environment.cluster.name : null;
   return {
-    id: planId(workspace.name, action, steps),
+    id: planId(workspace, action, steps),
     manager: "talosmith",
     steps,
     findings: [],

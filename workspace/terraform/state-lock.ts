@@ -30,7 +30,7 @@ export function lockInfo(value: unknown): LockInfo | undefined {
 }
 
 /** A plan writes no state: one that is empty while a plan holds it was never written. */
-export function isPlan({ Operation }: LockInfo): boolean {
+export function isPlan({ Operation }: Pick<LockInfo, "Operation">): boolean {
   return Operation === "OperationTypePlan";
 }
 
@@ -39,13 +39,31 @@ export function atWork({ Operation, Who, Created }: LockInfo, is: "is" | "was" =
   return `${Who} ${is} ${doing[Operation] ?? Operation} since ${since}`;
 }
 
-/** Who holds the state's lock and what to do, when that is what terraform's words are about. */
-export function lockedError(words: string, program: string): TalosError | undefined {
+interface Holder {
+  readonly id: string;
+  readonly who: string;
+  readonly operation: string;
+}
+
+/** Who holds the state's lock, when that is what terraform's words are about. */
+function holderIn(words: string): Holder | undefined {
   if (!words.includes("Error acquiring the state lock")) return undefined;
   const id = field(words, "ID");
   if (id === undefined) return undefined;
-  const operation = field(words, "Operation") ?? "";
-  const who = field(words, "Who") ?? "somebody";
+  return { id, who: field(words, "Who") ?? "somebody", operation: field(words, "Operation") ?? "" };
+}
+
+/** Who holds the state's lock to plan: that takes moments, and leaves the state as it is. */
+export function plannerIn(words: string): string | undefined {
+  const holder = holderIn(words);
+  return holder !== undefined && isPlan({ Operation: holder.operation }) ? holder.who : undefined;
+}
+
+/** Who holds the state's lock and what to do, when that is what terraform's words are about. */
+export function lockedError(words: string, program: string): TalosError | undefined {
+  const holder = holderIn(words);
+  if (holder === undefined) return undefined;
+  const { id, who, operation } = holder;
   const since = field(words, "Created")?.replace(/\.\d+ .*$/, " UTC");
   const what = doing[operation] ?? operation;
   return new TalosError(

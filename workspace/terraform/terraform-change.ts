@@ -44,7 +44,7 @@ export async function withTerraformChange<T>(
 ): Promise<T> {
   const { intent } = options;
   if (intent === "deploy") await refuseUndeployable(workspace);
-  return withInitializedStack(workspace, binary, intent, ({ terraform, directory }) =>
+  return withInitializedStack(workspace, binary, options, ({ terraform, directory }) =>
     withPlanFile(directory, async (file) => {
       const first = await planToShow(terraform, file, options, workspace);
       const { changes, warnings, review, rollout, obstacle } = first;
@@ -73,7 +73,7 @@ export async function withTerraformChange<T>(
               : await applyRolled(terraform, directory, { ...first, rollout }, place);
           // The environment's own stack follows the files that were saved.
           if (directory !== stackOf(workspace))
-            await withInitializedStack(workspace.lasting, binary, intent, async () => {});
+            await withInitializedStack(workspace.lasting, binary, { intent, waits: waitsOf(place) }, async () => {});
           const isSeen = healthy || (await awaitHealth(workspace, intent, events));
           return { changed: true, unseen: isSeen ? undefined : unseen };
         },
@@ -132,7 +132,8 @@ async function applyRolled(
   };
   const applyShown = (targets: readonly string[], before?: () => Promise<void>): Promise<boolean | undefined> =>
     withPlanFile(directory, async (file) => {
-      const planned = await planChange(terraform, file, { intent }, workspace, false, targets);
+      const options = { intent, waits: waitsOf(place) } as const;
+      const planned = await planChange(terraform, file, options, workspace, false, targets);
       if (!planned.changes) return undefined;
       refuseUnshown(review, reviewPlan(await readPlan(terraform, file, planned)), targets);
       await before?.();
@@ -258,12 +259,12 @@ interface InitializedStack {
 async function withInitializedStack<T>(
   workspace: Workspace,
   binary: string,
-  intent: Intent,
+  { intent, waits }: ChangeOptions,
   work: (stack: InitializedStack) => Promise<T>,
 ): Promise<T> {
   const { root, name, context } = workspace;
   const state = stateFile(root, name);
-  if (await isFreeOfOrphans(state, workspace, binary)) removeUnsavedStacks(root, name);
+  if (await isFreeOfOrphans(state, workspace, binary, waits)) removeUnsavedStacks(root, name);
   await removeUnwritten(state);
   await readState(state);
   const run = async (stack: Stack) => {
@@ -278,18 +279,33 @@ async function withInitializedStack<T>(
 const longestOrphan = 300_000;
 
 /** terraform outlives a talosmith that was killed, for as long as it takes to notice; then the rerun goes on. False when it still runs. */
-async function isFreeOfOrphans(state: string, { context }: Workspace, binary: string): Promise<boolean> {
-  const { stderr, signal } = context;
+async function isFreeOfOrphans(
+  state: string,
+  { context }: Workspace,
+  binary: string,
+  waits: (reason: string) => void = linesTo(context),
+): Promise<boolean> {
   const started = performance.now();
-  let said = false;
   for (;;) {
     const pid = await orphanHolding(state);
     if (pid === undefined) return true;
     if (performance.now() - started > longestOrphan) return false;
-    if (!said) stderr.write(`Waiting for ${basename(binary)} (process ${pid}), which a killed run has left behind.\n`);
-    said = true;
-    await systemTiming.sleep(500, signal);
+    waits(`waiting for ${basename(binary)} (process ${pid}), which a killed run has left behind`);
+    await systemTiming.sleep(500, context.signal);
   }
+}
+
+/** One line for each other reason. */
+function linesTo({ stderr }: Workspace["context"]): (reason: string) => void {
+  let last = "";
+  return (reason) => {
+    if (reason !== last) stderr.write(`… ${reason}\n`);
+    last = reason;
+  };
+}
+
+function waitsOf({ events, workspace }: Pick<ApplyPlace, "events" | "workspace">): (reason: string) => void {
+  return (message) => events({ at: workspace.context.clock.now(), type: "waiting", message });
 }
 
 function stackOf({ root, name }: Workspace): string {
@@ -312,7 +328,7 @@ function terraformOf(
 async function planChange(
   terraform: Terraform,
   file: string,
-  { intent, raw, color = false }: ChangeOptions,
+  { intent, raw, waits, color = false }: ChangeOptions,
   { environment, context }: Workspace,
   rolls: boolean,
   targets: readonly string[] = [],
@@ -326,13 +342,14 @@ async function planChange(
     ...targets.map((target) => `-target=${target}`),
   ];
   const env: Record<string, string> = rolls ? { [rollVariable]: "true" } : {};
+  const options = { show: raw, env, waits: waits ?? linesTo(context) };
   try {
-    return await terraform.plan(file, args, raw, env);
+    return await terraform.plan(file, args, options);
   } catch (error) {
     if (intent !== "destroy" || context.signal.aborted) throw error;
     if (!onlyClustersRefused(await terraform.planReport(args))) throw error;
     // Where the cluster is protected, say, this is refused as well.
-    const planned = await terraform.plan(file, [...args, "-refresh=false"], raw);
+    const planned = await terraform.plan(file, [...args, "-refresh=false"], options);
     context.stderr.write("The file asks for a change that is refused; it is ignored, and what exists is destroyed.\n");
     return planned;
   }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { basename } from "node:path";
 import * as z from "zod";
-import type { ToldEvent } from "../../engine/index.ts";
+import { systemTiming, type Timing, type ToldEvent } from "../../engine/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { type Finished, type RunOptions, runProgram } from "./run-program.ts";
-import { lockedError } from "./state-lock.ts";
+import { lockedError, plannerIn } from "./state-lock.ts";
 import {
   applyReport,
   knownFailureHint,
@@ -21,7 +22,12 @@ export interface TerraformOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Ctrl-C, or whatever else stops the command. */
   readonly signal: AbortSignal;
+  /** @default systemTiming */
+  readonly timing?: Pick<Timing, "elapsed" | "sleep">;
 }
+
+/** How long a plan of somebody else is waited for, and how often the state is asked for meanwhile. */
+const [longestPlan, again] = [300_000, 2000];
 
 const killedHint =
   "Run the same command again: it goes on from here. If nobody killed it, the kernel's log tells whether memory ran out.";
@@ -30,6 +36,14 @@ export interface Planned {
   readonly changes: boolean;
   /** Terraform's own words; empty when it warns of nothing. */
   readonly warnings: string;
+}
+
+interface PlanOptions {
+  /** Gets Terraform's own text. */
+  readonly show?: ((text: string) => void) | undefined;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Gets what is waited for. */
+  readonly waits: (reason: string) => void;
 }
 
 interface ApplyOptions extends Omit<ReportOptions, "isStopped"> {
@@ -65,15 +79,10 @@ export class Terraform {
     return finished.code === 0 ? undefined : this.#failed(command, finished, false);
   }
 
-  /** Saves the plan to `file`. Terraform's own text goes to `show`, where given. */
-  async plan(
-    file: string,
-    args: readonly string[],
-    show?: (text: string) => void,
-    env: Readonly<Record<string, string>> = {},
-  ): Promise<Planned> {
+  /** Saves the plan to `file`. */
+  async plan(file: string, args: readonly string[], { show, env, waits }: PlanOptions): Promise<Planned> {
     const command = ["plan", "-input=false", "-detailed-exitcode", `-out=${file}`, ...args];
-    const finished = await this.#run(command, show === undefined ? {} : { show }, env);
+    const finished = await this.#afterPlans(waits, () => this.#run(command, given({ show }), env));
     if (finished.code !== 0 && finished.code !== 2) throw this.#failed(command, finished, show !== undefined);
     return { changes: finished.code === 2, warnings: warningsIn(finished.stdout) };
   }
@@ -92,13 +101,17 @@ export class Terraform {
   async apply(planFile: string, { events, env, ...options }: ApplyOptions): Promise<void> {
     const command = ["apply", "-input=false", "-json", planFile];
     let words = "";
+    const waits = (message: string) => events({ at: new Date(), type: "waiting", message });
     const onLine = (line: string) => {
       const report = applyReport(line, new Date(), { ...options, isStopped: this.#options.signal.aborted });
       if (report.event !== undefined) events(report.event);
       if (report.words !== undefined) words += `${report.words}\n`;
     };
-    const finished = await this.#run(command, { onLine }, env);
-    if (finished.code !== 0) throw this.#failed(command, { ...finished, stdout: words }, false);
+    const finished = await this.#afterPlans(waits, async () => {
+      words = "";
+      return { ...(await this.#run(command, { onLine }, env)), stdout: words };
+    });
+    if (finished.code !== 0) throw this.#failed(command, finished, false);
   }
 
   async outputs(): Promise<TerraformOutputs> {
@@ -110,6 +123,19 @@ export class Terraform {
   /** The state wherever it is kept, in the clear. Empty when there is none. */
   async pullState(): Promise<string> {
     return this.#json(["state", "pull", "-no-color"]);
+  }
+
+  /** Runs what takes the state's lock, once more while somebody else plans with it: nothing is begun without the lock. */
+  async #afterPlans(waits: (reason: string) => void, run: () => Promise<Finished>): Promise<Finished> {
+    const { signal, timing = systemTiming } = this.#options;
+    const begun = timing.elapsed();
+    for (;;) {
+      const finished = await run();
+      const planner = finished.code === 0 ? undefined : plannerIn(`${finished.stdout}${finished.stderr}`);
+      if (planner === undefined || timing.elapsed() - begun > longestPlan) return finished;
+      waits(`waiting for ${planner}, which is planning and holds the lock of the state`);
+      await timing.sleep(again, signal);
+    }
   }
 
   /** The JSON that is printed, if any: tofu puts warnings about its own settings on stdout, before it. */

@@ -5,27 +5,69 @@ import { TalosError } from "../../talos/errors.ts";
 import type { EnvironmentOnDisk } from "../context.ts";
 
 /**
- * Throws where the user's own settings of terraform would make every plan one of something else: of another state than the
- * one that talosmith reads and backs up, or of less or more than the command says.
+ * Throws where the user's own settings of terraform would make it do something else: with another state than the one that
+ * talosmith reads and backs up, or less or more than the command says.
  */
 export function refuseOtherPlans(place: EnvironmentOnDisk): void {
   refuseWorkspace(place);
-  for (const variable of ["TF_CLI_ARGS", "TF_CLI_ARGS_plan"]) {
-    const found = planChanging.exec(place.context.env[variable] ?? "")?.groups?.argument;
+  const { environment, context } = place;
+  for (const [command, names] of Object.entries(refused)) {
+    const variable = command === "" ? "TF_CLI_ARGS" : `TF_CLI_ARGS_${command}`;
+    const isLocal = environment.backend.kind === "local";
+    const found = argumentsIn(context.env[variable]).find(({ name, isOff }) => {
+      if (everywhere.includes(name)) return true;
+      // talosmith itself reads a local state where the stack says that it is.
+      if (name === "backend-config" && !isLocal) return false;
+      return names.includes(isOff ? `no ${name}` : name);
+    });
     if (found === undefined) continue;
     throw new TalosError(
       "failed-precondition",
-      `${variable} has ${found}, so a plan would not be what the command says`,
-      {
-        hint: `Remove it from ${variable}. For a plan with it, run ${byHand(place)}.`,
-      },
+      `${variable} has ${found.word}, so Terraform would do something else than the command says`,
+      { hint: `Remove it from ${variable}. To use it, run ${byHand(place)}.` },
     );
   }
 }
 
-/** Arguments of `plan` that change what is planned, or of which state. */
-const planChanging =
-  /(?:^|[\s'"])(?<argument>--?(?:destroy|refresh-only|target(?:-file)?|exclude(?:-file)?|replace|state(?:-out)?))(?=[=\s'"]|$)/;
+/** With these, nothing is planned or applied, and Terraform ends as if nothing were to change. */
+const everywhere: readonly string[] = ["h", "help", "v", "version"];
+
+const otherChanges = [
+  ...["destroy", "refresh-only", "no refresh", "replace"],
+  ...["target", "target-file", "exclude", "exclude-file"],
+];
+const otherStates = ["state", "state-out", "backup", "no lock"];
+const otherBackends = ["no backend", "backend-config", "migrate-state", "force-copy", "from-module"];
+
+/** The arguments that change what a command plans or applies, how talosmith reads it, or where the state goes. */
+const refused: Readonly<Record<string, readonly string[]>> = {
+  "": [...otherChanges, ...otherStates, ...otherBackends],
+  init: [...otherBackends, "no lock"],
+  plan: [...otherChanges, ...otherStates, "json"],
+  apply: [...otherChanges, ...otherStates],
+  show: [],
+  output: ["state"],
+  state_pull: [],
+};
+
+interface Argument {
+  /** As it is typed, without its value. */
+  readonly word: string;
+  readonly name: string;
+  /** Whether it is a switch that is turned off. */
+  readonly isOff: boolean;
+}
+
+/** Terraform splits the variable as a shell does; a value that looks like an argument is taken for one. */
+function argumentsIn(text = ""): readonly Argument[] {
+  const words = text.replaceAll(/['"\\]/g, "").split(/\s+/);
+  return words.flatMap((word) => {
+    const [, typed, name = "", value = ""] = /^(--?([a-z-]+))(?:=(.*))?$/.exec(word) ?? [];
+    if (typed === undefined) return [];
+    const isOff = /^(?:0|f|false)$/i.test(value);
+    return [{ word: isOff ? word : typed, name, isOff }];
+  });
+}
 
 /** A remote backend has the states of all workspaces in one place. */
 function refuseWorkspace(place: EnvironmentOnDisk): void {

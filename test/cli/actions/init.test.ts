@@ -158,7 +158,7 @@ describe("talosmith init", () => {
   });
 
   it.each([
-    ["a Talos that has no newest release known", { talosVersion: "1.15" }, "is not an exact Talos version"],
+    ["a Talos that has no newest release known", { talosVersion: "1.15" }, "no release of Talos 1.15 is known"],
     ["a Kubernetes that the Talos does not run", { talosVersion: "1.12", kubernetesVersion: "1.37.0" }, "1.37.0"],
   ])("refuses %s and writes nothing", async (_, options, message) => {
     await expect(init("lab", { kind: "simulated", ...options }, context())).rejects.toThrow(message);

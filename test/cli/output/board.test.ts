@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Board, duration } from "../../../cli/output/board.ts";
-import { LiveView, PlainView, withProgress } from "../../../cli/output/progress.ts";
+import { colorsOf } from "../../../cli/output/colors.ts";
+import { LiveView, PlainView, showStatus, withProgress } from "../../../cli/output/progress.ts";
 import type { ToldEvent } from "../../../engine/index.ts";
 import { testContext } from "../../support/command-context.ts";
 
@@ -216,6 +217,29 @@ describe("a run", () => {
     view.clear();
     context.stderr.write("Stopped.\n");
     expect(screenOf(written.stderr)).toEqual(["Stopped.", ""]);
+  });
+
+  test("on a terminal that cannot be drawn over is as in a log", async () => {
+    const { context, written } = at(true);
+    const dumb = { ...context, env: { TERM: "dumb" } };
+    await withProgress(dumb, { title: "lab" }, async (events) => {
+      events(planned);
+      events(finished("w-1"));
+    });
+    const status = showStatus(dumb, "Planning lab");
+    status.end();
+    expect(written.stderr).toBe("06:21:33 [1/2] ✓ drain w-1\nPlanning lab\n");
+    expect(colorsOf(dumb.stderr, dumb).isColorSupported).toBe(false);
+  });
+
+  test("of a preparation says what is waited for until it ends", () => {
+    const { context, written } = at(true);
+    const status = showStatus({ ...context, env: { TERM: "xterm" } }, "Planning lab");
+    status.waits?.("waiting for ada");
+    vi.advanceTimersByTime(200);
+    expect(written.stderr).toContain("cluster  waiting for ada");
+    status.end();
+    expect(screenOf(written.stderr)).toEqual([""]);
   });
 
   test("for programs is NDJSON, whatever does the work", async () => {

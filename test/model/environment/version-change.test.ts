@@ -143,7 +143,7 @@ describe("nothing is written", () => {
       "cluster.installImage of lab is a.example/installer:v1.13.5-ours, not a v1.13.9",
     ],
     ["for what is no version", () => talos(at("v1.13.5"), "newest"), "is not an exact Talos version"],
-    ["for a release that is not known", () => talos(at("v1.14.1"), "1.15"), "is not an exact Talos version"],
+    ["for a release that is not known", () => talos(at("v1.14.1"), "1.15"), "no release of Talos 1.15 is known"],
     ["when the way to a newer Talos is not known", () => talos(at("v1.13.9"), "v1.15.0"), "is not known"],
     [
       "when Kubernetes would skip a release",

@@ -38,8 +38,13 @@ describe("a Talos version", () => {
     expect(TalosVersion.resolve(text).toString()).toBe(expected);
   });
 
-  test.each(["1.15", "1.8", "newest", "1"])("does not resolve %s", (text) => {
-    expect(() => TalosVersion.resolve(text)).toThrow("is not an exact Talos version");
+  test.each([
+    ["1.15", "no release of Talos 1.15 is known"],
+    ["v1.8", "no release of Talos 1.8 is known"],
+    ["newest", '"newest" is not an exact Talos version'],
+    ["1", '"1" is not an exact Talos version'],
+  ])("does not resolve %s", (text, message) => {
+    expect(() => TalosVersion.resolve(text)).toThrow(message);
   });
 
   test.each([
@@ -53,7 +58,7 @@ describe("a Talos version", () => {
 
   test("does not resolve a Kubernetes minor of which no patch release is known", () => {
     expect(() => TalosVersion.parse("v1.13.9").resolveKubernetes("1.31")).toThrow(
-      '"1.31" is not an exact Kubernetes version',
+      "no release of Kubernetes 1.31 is known",
     );
   });
 
