@@ -105,7 +105,7 @@ async function exchangeUnderWay(workspace: Workspace): Promise<string | undefine
 }
 
 /** What is observed exists: where no state has it, it was made without Terraform. */
-const existing = { existing: true };
+const existing = { existing: true, stateless: true };
 
 /** What repairs a cluster, or why nothing here does. */
 async function repairerOf(

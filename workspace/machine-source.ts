@@ -19,6 +19,8 @@ export interface MachineSource {
   find(place: EnvironmentOnDisk): Promise<Map<string, MachineAddress>>;
   /** Whether a deploy without Terraform has made or taken in any. */
   has(place: EnvironmentOnDisk): Promise<boolean>;
+  /** Whether Terraform has made any with the state of this environment. @default it makes none, or it is not recorded */
+  madeByTerraform?(place: EnvironmentOnDisk): Promise<boolean>;
   /** Machines of the cluster that the file does not ask for any more. */
   surplus(place: EnvironmentOnDisk): Promise<readonly MachineSpec[]>;
   /** Ends what the source has to do with machines that have left: all, or those with these names. */

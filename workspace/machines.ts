@@ -45,6 +45,11 @@ export class EnvironmentMachines {
     return this.#isOurs && (await this.#source()).has(this.#place);
   }
 
+  /** Whether Terraform has made any with the state of this environment, whatever that has now. */
+  async madeByTerraform(): Promise<boolean> {
+    return this.#isOurs && ((await (await this.#source()).madeByTerraform?.(this.#place)) ?? false);
+  }
+
   /** Machines of this cluster that its file does not ask for any more: they are to leave before they are removed. */
   async surplus(): Promise<readonly MachineSpec[]> {
     return this.#isOurs ? (await this.#source()).surplus(this.#place) : [];

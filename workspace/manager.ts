@@ -9,7 +9,13 @@ import type { Workspace } from "./workspace.ts";
 
 /** What changes the machines of an environment: terraform or tofu, or talosmith itself. */
 export type Manager =
-  | { readonly kind: "terraform"; readonly binary: string; readonly isNew: boolean }
+  | {
+      readonly kind: "terraform";
+      readonly binary: string;
+      readonly isNew: boolean;
+      /** Terraform has made machines that its state does not have. @default false */
+      readonly lacksState?: boolean;
+    }
   | { readonly kind: "talosmith"; readonly isNew: boolean };
 
 export interface ManagerFlags {
@@ -17,6 +23,11 @@ export interface ManagerFlags {
   readonly withoutTerraform?: boolean | undefined;
   /** Only a cluster that exists is changed: no new one is begun with Terraform. @default false */
   readonly existing?: boolean | undefined;
+  /**
+   * Machines that Terraform made are changed without it where their state is gone, as for a destroy: a new state has nothing
+   * that could be destroyed. @default false
+   */
+  readonly stateless?: boolean | undefined;
 }
 
 /**
@@ -26,7 +37,7 @@ export interface ManagerFlags {
  */
 export async function managerOf(
   workspace: Workspace,
-  { withoutTerraform, existing }: ManagerFlags = {},
+  { withoutTerraform, existing, stateless }: ManagerFlags = {},
 ): Promise<Manager> {
   const { environment, context } = workspace;
   const reason = whyTerraform(workspace);
@@ -36,15 +47,19 @@ export async function managerOf(
     if (binary === undefined) throw terraformMissing(workspace, reason);
     return throughTerraform(workspace, binary, await hasEmptyState(workspace));
   }
+  if (!stateless && (await workspace.machines.madeByTerraform())) {
+    if (binary === undefined) throw terraformMissing(workspace, "its machines were made by Terraform");
+    return { ...throughTerraform(workspace, binary, false), lacksState: true };
+  }
   if (await workspace.machines.has()) return { kind: "talosmith", isNew: false };
   return binary === undefined || withoutTerraform || existing
     ? { kind: "talosmith", isNew: !(await hasExistingMachines(workspace)) }
     : throughTerraform(workspace, binary, true);
 }
 
-function throughTerraform(workspace: Workspace, binary: string, isNew: boolean): Manager {
+function throughTerraform(workspace: Workspace, binary: string, isNew: boolean) {
   refuseOtherPlans(workspace);
-  return { kind: "terraform", binary, isNew };
+  return { kind: "terraform", binary, isNew } as const;
 }
 
 /** A pod has no record of the machines of kind metal. That they have a cluster is known by its secrets. */
@@ -83,12 +98,15 @@ export function managerName(manager: Manager): string {
 /** The same for a cluster that is not changed, so that its manager need not be here. */
 export async function existingManagerName(workspace: Workspace): Promise<string> {
   const { environment, context } = workspace;
-  return (await ownedByTerraform(workspace)) ? terraformName(context.env, environment.backend) : "talosmith";
+  const isTerraform = (await ownedByTerraform(workspace)) || (await workspace.machines.madeByTerraform());
+  return isTerraform ? terraformName(context.env, environment.backend) : "talosmith";
 }
 
 /** The one line in which runs of different managers differ. */
 export function managerLine(workspace: Workspace, manager: Manager, flags: ManagerFlags = {}): string {
   const { name } = workspace;
+  if (manager.kind === "terraform" && manager.lacksState)
+    return `${name} was made by Terraform and its state is gone: ${managerName(manager)} goes on with a new state (${statePlace(workspace)}).`;
   if (!manager.isNew) {
     const kept = flags.withoutTerraform && manager.kind === "terraform";
     return `${managedLine(workspace, managerName(manager))}${kept ? " --without-terraform is for new clusters." : ""}`;

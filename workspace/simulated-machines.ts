@@ -46,6 +46,11 @@ export const simulatedMachines: MachineSource = {
 
   has: async (place) => (await simulatedMachinesOf(place)).length > 0,
 
+  async madeByTerraform(place) {
+    const own = ownerOf(place);
+    return (await simulatedMachinesOf(place)).some(({ owner }) => owner === own);
+  },
+
   async surplus(place) {
     const { environment } = place;
     const wanted = new Set(machinesOf(environment).map(({ name }) => name));

@@ -19,7 +19,7 @@ import {
   type PlannedChange,
   planText,
 } from "../../workspace/planned-change.ts";
-import { deployedByTerraform } from "../../workspace/terraform/terraform-change.ts";
+import { deployedByTerraform } from "../../workspace/terraform/stack-outputs.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
@@ -51,8 +51,12 @@ export async function openManager(
 }
 
 /** The same where only an existing cluster can be changed: nothing new is begun with Terraform. */
-export async function openExistingManager(workspace: Workspace, context: CommandContext): Promise<Manager> {
-  const manager = await managerOf(workspace, { existing: true });
+export async function openExistingManager(
+  workspace: Workspace,
+  context: CommandContext,
+  { stateless }: Pick<ManagerFlags, "stateless"> = {},
+): Promise<Manager> {
+  const manager = await managerOf(workspace, { existing: true, stateless });
   if (!manager.isNew) context.stderr.write(`${managerLine(workspace, manager)}\n`);
   return manager;
 }

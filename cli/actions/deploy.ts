@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
+import { mendState } from "../../workspace/terraform/abandoned-state.ts";
 import { mergeIntoUserKubeconfig } from "../../workspace/user-kubeconfig.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
@@ -12,7 +12,7 @@ interface DeployFlags extends ChangeFlags, RunFlags {
 export async function deploy(name: string, flags: DeployFlags, context: CommandContext): Promise<void> {
   const started = performance.now();
   const workspace = forRun(openWorkspace(name, context, { warn: true }), flags);
-  await clearAbandonedState(workspace);
+  await mendState(workspace);
   const manager = await openManager(workspace, flags, context);
   if (!(await deployThrough({ workspace, manager, flags, context, started })) || !flags.mergeKubeconfig) return;
   const kubeconfig = await workspace.clientFiles.kubeconfig();

@@ -3,7 +3,7 @@ import { TalosError } from "../../talos/errors.ts";
 import { forgetDeployment, removeEmptyState } from "../../workspace/change.ts";
 import { refuseProtected, whatStays } from "../../workspace/deploy.ts";
 import { type PlannedChange, planText } from "../../workspace/planned-change.ts";
-import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
+import { mendState } from "../../workspace/terraform/abandoned-state.ts";
 import { readState, stateFile } from "../../workspace/terraform/state-file.ts";
 import { removeFromUserKubeconfig } from "../../workspace/user-kubeconfig.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
@@ -20,12 +20,12 @@ export async function destroy(name: string, flags: DestroyFlags, context: Comman
   const workspace = openWorkspace(name, context, { warn: true, existing: true });
   const { root, environment } = workspace;
   refuseProtected(environment);
-  await clearAbandonedState(workspace);
+  await mendState(workspace);
   // A state that cannot be read may own what there is: it is refused before anything goes, the file itself included.
   if (environment.backend.kind === "local") await readState(stateFile(root, name));
   if (environment.kind === "simulated" && (await workspace.secrets.find()) === undefined)
     return forgetSimulated(workspace, flags, context);
-  const manager = await openExistingManager(workspace, context);
+  const manager = await openExistingManager(workspace, context, { stateless: true });
   const kubeconfig = await workspace.clientFiles.kubeconfig();
   const outcome = await planned(workspace, manager, { intent: "destroy" }, context, (change) =>
     destroyPlanned(change, workspace, flags, context),

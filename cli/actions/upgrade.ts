@@ -14,7 +14,7 @@ import { TalosError } from "../../talos/errors.ts";
 import { type EditedEnvironment, firstReads } from "../../workspace/environment-file.ts";
 import { refuseUnfinishedMigration } from "../../workspace/migration-journal.ts";
 import { notDeployed, projectRoot } from "../../workspace/project.ts";
-import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
+import { mendState } from "../../workspace/terraform/abandoned-state.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import type { ApprovalFlags } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
@@ -97,7 +97,7 @@ export async function applyEdit({ name, edit, lines, flags, context }: Edit): Pr
     return;
   }
   refuseUnfinishedMigration(workspace.root);
-  await clearAbandonedState(before);
+  await mendState(before);
   const manager = await openExistingManager(before, context);
   if (manager.isNew) throw notDeployed(name, "there is nothing to change");
   showEdit();

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { deployedByTerraform } from "../../workspace/terraform/terraform-change.ts";
+import { deployedByTerraform } from "../../workspace/terraform/stack-outputs.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import { testContext } from "../support/command-context.ts";
 
@@ -41,4 +41,15 @@ test("each machine of a deployed cluster is shown with its own address, also fro
     const [, pool = "", index] = name.split("-");
     expect(`${name} ${address}`).toBe(`${name} 10.0.${networks[pool]}.${index}`);
   }
+});
+
+test("a state without the outputs of the stack is refused with their names and what to run", async () => {
+  const binary = join(root, "without-outputs");
+  writeFileSync(binary, `#!/bin/sh\necho '{"worker_ips":{"value":[]}}'\n`, { mode: 0o755 });
+  const workspace = openWorkspace("lab", testContext({ cwd: root, env: process.env }));
+  await expect(deployedByTerraform(workspace, binary)).rejects.toMatchObject({
+    code: "failed-precondition",
+    message: "the Terraform state of lab lacks outputs of its stack: cluster_endpoint, control_plane_ips",
+    hint: expect.stringMatching(/main\.ts .* talosmith deploy lab$/),
+  });
 });

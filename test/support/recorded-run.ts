@@ -18,7 +18,7 @@ import { given } from "../../talos/given.ts";
 import { withPlannedChange } from "../../workspace/change.ts";
 import { type Deployed, deployedDirectly } from "../../workspace/deploy.ts";
 import { type Manager, managerLine, managerName, managerOf } from "../../workspace/manager.ts";
-import { deployedByTerraform } from "../../workspace/terraform/terraform-change.ts";
+import { deployedByTerraform } from "../../workspace/terraform/stack-outputs.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import { testContext } from "./command-context.ts";
 

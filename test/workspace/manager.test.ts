@@ -40,8 +40,8 @@ interface Place {
   readonly kind: keyof typeof kinds;
   readonly path: keyof typeof paths;
   readonly state?: keyof typeof states;
-  /** Machines of a deploy without Terraform. */
-  readonly machines?: boolean;
+  /** Machines of a deploy without Terraform, or with it and the state of this environment. */
+  readonly machines?: boolean | "terraform's";
   readonly backend?: "s3";
   readonly secrets?: boolean;
   readonly env?: Readonly<Record<string, string>>;
@@ -64,7 +64,8 @@ function openPlace({ kind, path, state, machines = false, backend, secrets = fal
   }
   const workspace = openWorkspace("lab", testContext({ cwd: root, env: { PATH: paths[path], ...env } }));
   // The simulator itself is not needed to know what follows from its answer.
-  if (kind === "simulated") Object.defineProperty(workspace, "machines", { value: { has: async () => machines } });
+  const answers = { has: async () => machines !== false, madeByTerraform: async () => machines === "terraform's" };
+  if (kind === "simulated") Object.defineProperty(workspace, "machines", { value: answers });
   Object.defineProperty(workspace, "secrets", { value: { find: async () => (secrets ? {} : undefined) } });
   return workspace;
 }
@@ -74,6 +75,7 @@ const terraform = (isNew: boolean): Manager => ({
   binary: join(paths.terraform, "terraform"),
   isNew,
 });
+const remade: Manager = { ...terraform(false), lacksState: true } as Manager;
 const tofu = (isNew: boolean): Manager => ({ kind: "terraform", binary: join(paths.tofu, "tofu"), isNew });
 const talosmith = (isNew: boolean): Manager => ({ kind: "talosmith", isNew });
 
@@ -101,6 +103,12 @@ describe("the manager of an environment", () => {
     [{ kind: "simulated", path: "terraform", state: "empty", machines: true }, {}, talosmith(false)],
     [{ kind: "simulated", path: "none", machines: true }, {}, talosmith(false)],
     [{ kind: "metal", path: "terraform", machines: true }, {}, talosmith(false)],
+    // Machines that Terraform made go on with it, but where only what is there counts.
+    [{ kind: "simulated", path: "terraform", machines: "terraform's" }, {}, remade],
+    [{ kind: "simulated", path: "terraform", state: "empty", machines: "terraform's" }, { existing: true }, remade],
+    [{ kind: "simulated", path: "terraform", machines: "terraform's" }, { withoutTerraform: true }, remade],
+    [{ kind: "simulated", path: "terraform", state: "full", machines: "terraform's" }, {}, terraform(false)],
+    [{ kind: "simulated", path: "none", machines: "terraform's" }, { stateless: true }, talosmith(false)],
     // Only Terraform can know of these.
     [{ kind: "simulated", path: "terraform", backend: "s3" }, { withoutTerraform: true }, terraform(false)],
     [{ kind: "libvirt", path: "terraform" }, {}, terraform(true)],
@@ -123,6 +131,10 @@ describe("the manager of an environment", () => {
     [
       { kind: "simulated", path: "none", backend: "s3" },
       "lab: it is managed by Terraform, but neither terraform nor tofu is on the PATH",
+    ],
+    [
+      { kind: "simulated", path: "none", machines: "terraform's" },
+      "lab: its machines were made by Terraform, but neither terraform nor tofu is on the PATH",
     ],
     [
       { kind: "libvirt", path: "none" },
@@ -217,6 +229,11 @@ describe("the manager of an environment", () => {
       { kind: "simulated", path: "terraform", state: "full" },
       { withoutTerraform: true },
       "lab is managed by terraform (state/lab.tfstate). --without-terraform is for new clusters.",
+    ],
+    [
+      { kind: "simulated", path: "tofu", machines: "terraform's" },
+      {},
+      "lab was made by Terraform and its state is gone: tofu goes on with a new state (state/lab.tfstate).",
     ],
   ])("%j with %j is shown as %j", async (place, flags, line) => {
     const workspace = openPlace(place);

@@ -52,9 +52,12 @@ test("what works without Terraform claims the cluster under the name that Terraf
   });
 });
 
-test("its own machines are removed", async () => {
+test("its own machines, whose state is gone, are changed through Terraform only, and removed without it", async () => {
   const [machine] = await simulator.listMachines();
   await simulator.setOwner(machine?.id ?? "", own);
+  const { stderr, exitCode } = await talosmith("up", "tiny");
+  expect(stderr).toContain("tiny: its machines were made by Terraform, but neither terraform nor tofu is on the PATH");
+  expect(exitCode).toBe(1);
   expect((await talosmith("destroy", "tiny")).exitCode).toBe(0);
   expect(await simulator.listMachines()).toEqual([]);
 });

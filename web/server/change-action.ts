@@ -15,7 +15,7 @@ import {
   type ProgressListener,
 } from "../../workspace/planned-change.ts";
 import { notDeployed } from "../../workspace/project.ts";
-import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
+import { mendState } from "../../workspace/terraform/abandoned-state.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import type { Action, ActionPlan, PlannedStep, ShapingKind } from "../shared/wire.ts";
 
@@ -73,9 +73,10 @@ async function withChange<T>(
   work: (open: OpenChange) => Promise<T>,
 ): Promise<T> {
   if (action.kind === "destroy") refuseProtected(workspace.environment);
-  await clearAbandonedState(workspace);
+  await mendState(workspace);
   const intent = action.kind === "destroy" ? "destroy" : "deploy";
-  const manager = await managerOf(workspace, { existing: intent === "destroy" });
+  const destroys = intent === "destroy";
+  const manager = await managerOf(workspace, { existing: destroys, stateless: destroys });
   if (isEdit(action) && manager.isNew) throw notDeployed(workspace.name, "there is nothing to change");
   const edited = workspace.edited(editOf(workspace, action));
   const edit = isEdit(action) && edited.unsaved.size > 0 ? editStep(edited.unsaved, action) : undefined;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync } from "node:fs";
-import { rm, stat } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { relative } from "node:path";
 import { runsWithoutTerraform } from "../machine-source.ts";
 import type { Workspace } from "../workspace.ts";
-import { emptyStateLock, lockFileOf, stateBackups, stateFile } from "./state-file.ts";
-import { atWork, isLocked, isPlan, type LockInfo } from "./state-lock.ts";
+import { removeRecord } from "./change-record.ts";
+import { putBackCutOff } from "./keep-state.ts";
+import { emptyStateLock, neverWritten, stateFile } from "./state-file.ts";
+import { atWork, isLocked, isPlan, type LockInfo, lockFileOf } from "./state-lock.ts";
 
 /**
  * The lock of a first apply that was killed before it created anything; undefined where there is no such. Terraform
@@ -34,18 +35,18 @@ export async function clearAbandonedState(workspace: Workspace): Promise<boolean
   const path = stateFile(root, environment.name);
   await rm(path, { force: true });
   await rm(lockFileOf(path), { force: true });
+  await removeRecord(path);
   context.stderr.write(`Removed ${relative(root, path)} and its lock. It was ${abandonedBy(lock)}.\n`);
   return true;
 }
 
-export function abandonedBy(lock: LockInfo): string {
-  return `empty: ${atWork(lock, "was")}, and the process ended before it created anything`;
+/** Before a change: removes or puts back what killed runs have left of the state. */
+export async function mendState(workspace: Workspace): Promise<void> {
+  if (!(await clearAbandonedState(workspace))) await putBackCutOff(workspace);
 }
 
-/** The lock's file is written after the empty state is created and locked: a state that was cut off later is newer. */
-async function neverWritten(path: string): Promise<boolean> {
-  const [state, lock] = await Promise.all([stat(path), stat(lockFileOf(path))]);
-  return state.mtimeMs <= lock.mtimeMs && !existsSync(`${path}.backup`) && (await stateBackups(path)).length === 0;
+export function abandonedBy(lock: LockInfo): string {
+  return `empty: ${atWork(lock, "was")}, and the process ended before it created anything`;
 }
 
 /** Machines that other providers make cannot be looked at without a state; before one gets a config, secrets are made. */

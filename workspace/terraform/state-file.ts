@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { existsSync, type FSWatcher, readFileSync, watch } from "node:fs";
-import { readdir, readFile, rm, rmdir, statfs } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readdir, readFile, rm, rmdir, stat, statfs } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import * as z from "zod";
 import { textIfThere, writeFileAtomically } from "../../talos/atomic-file.ts";
@@ -9,7 +9,8 @@ import { TalosError } from "../../talos/errors.ts";
 import { jsonIn } from "../../talos/plain-text.ts";
 import type { EnvironmentOnDisk } from "../context.ts";
 import { runsWithoutTerraform } from "../machine-source.ts";
-import { atWork, isPlan, type LockInfo, lockInfo } from "./state-lock.ts";
+import { hasEnded, newestFile, readRecord, removeRecord } from "./change-record.ts";
+import { atWork, holderHasEnded, isPlan, type LockInfo, lockFileOf, lockOf } from "./state-lock.ts";
 
 const plain = z.object({
   version: z.number(),
@@ -52,19 +53,61 @@ export async function readState(path: string): Promise<TerraformState | undefine
   if (text === undefined) return undefined;
   const state = parseState(text);
   if (state !== undefined) return state;
-  const lock = await emptyStateLock(path);
-  if (lock !== undefined && isPlan(lock)) return undefined;
-  const back = await wayBack(path);
-  if (lock !== undefined)
-    throw new TalosError("failed-precondition", `${path} is empty: ${atWork(lock)}`, {
-      hint: `Wait until that has ended and try again. If it was killed before it created anything, deploy and destroy clear this. Otherwise: ${back}`,
-    });
-  throw new TalosError("failed-precondition", `${path} is ${text === "" ? "empty" : "not a whole Terraform state"}`, {
-    hint: back,
-  });
+  const lock = await lockOf(path);
+  if (text === "" && lock !== undefined && isPlan(lock)) return undefined;
+  throw await cutOffError(path, text, lock);
 }
 
-function parseState(text: string): TerraformState | undefined {
+async function cutOffError(path: string, text: string, lock: LockInfo | undefined): Promise<TalosError> {
+  const refused = (words: string, hint: string) => {
+    const what = text === "" ? "is empty" : "is not a whole Terraform state";
+    return new TalosError("failed-precondition", `${path} ${what}${words}`, { hint });
+  };
+  const back = await wayBack(path);
+  if (lock === undefined || isPlan(lock)) return refused("", back);
+  if (!(await holderHasEnded(path, lock)))
+    return refused(`: ${atWork(lock)}`, `Wait until that has ended and try again. If it was killed: ${back}`);
+  return refused(`: ${atWork(lock, "was")}, and that process has ended`, await nextStep(path, back));
+}
+
+/** What to do about a state whose terraform was killed. */
+async function nextStep(path: string, back: string): Promise<string> {
+  const name = basename(path, ".tfstate");
+  const cutOff = await cutOffChange(path);
+  if (cutOff !== undefined && cutOff.others.length > 0)
+    return `It was creating ${cutOff.others.join(", ")}, which may exist without being in the state: import or delete what exists. ${back}`;
+  if (cutOff?.version !== undefined)
+    return `Run talosmith deploy ${name}, or destroy: it goes on from the state before that write.`;
+  if (await neverWritten(path))
+    return `Where it has created nothing, deploy, destroy and unlock remove the file. Otherwise: ${back}`;
+  return back;
+}
+
+/** A state that is cut off, and the change that was writing it. */
+interface CutOffChange {
+  /** What a rerun would create a second time. */
+  readonly others: readonly string[];
+  /** What the state was before that write; "none" when it was the first. Undefined where that is not known. */
+  readonly version: StateText | "none" | undefined;
+}
+
+/** The change whose talosmith and terraform were killed while they wrote a state; undefined where it may still run, or none is known. */
+export async function cutOffChange(path: string): Promise<CutOffChange | undefined> {
+  const record = await readRecord(path);
+  if (record?.lock === undefined || record.lock !== (await lockOf(path))?.ID || !(await hasEnded(record)))
+    return undefined;
+  const newest = await textIfThere(newestFile(path));
+  const version = newest === undefined ? (record.first ? "none" : undefined) : parseState(newest);
+  return (await isCutOff(path)) ? { others: record.others, version } : undefined;
+}
+
+/** Whether a state is there, and is not a whole one. */
+export async function isCutOff(path: string): Promise<boolean> {
+  const text = await textIfThere(path);
+  return text !== undefined && parseState(text) === undefined;
+}
+
+export function parseState(text: string): TerraformState | undefined {
   const json = jsonIn(text);
   const hidden = encrypted.safeParse(json);
   if (hidden.success) return { text, serial: hidden.data.serial, resources: "encrypted" };
@@ -80,25 +123,25 @@ export async function removeUnwritten(path: string): Promise<void> {
 
 /** Who has locked a state that is empty; undefined when it is not, or nobody has. */
 export async function emptyStateLock(path: string): Promise<LockInfo | undefined> {
-  if ((await textIfThere(path)) !== "") return undefined;
-  const text = await textIfThere(lockFileOf(path));
-  return text === undefined ? undefined : lockInfo(jsonIn(text));
+  return (await textIfThere(path)) === "" ? lockOf(path) : undefined;
 }
 
-/** Terraform's own record of who holds the lock. */
-export function lockFileOf(path: string): string {
-  return join(dirname(path), `.${basename(path)}.lock.info`);
+/** The lock's file is written after the empty state is created and locked: a state that was cut off later is newer. */
+export async function neverWritten(path: string): Promise<boolean> {
+  const [state, lock] = await Promise.all([stat(path), stat(lockFileOf(path))]);
+  return state.mtimeMs <= lock.mtimeMs && !existsSync(`${path}.backup`) && (await stateBackups(path)).length === 0;
 }
 
-/** Names the newest copy that is whole: ours from before each change, or the one that terraform keeps. */
+/** Names the newest copy that is whole: of the change that was cut off, from before each change, or the one that terraform keeps. */
 async function wayBack(path: string): Promise<string> {
-  for (const copy of [...(await stateBackups(path)), `${path}.backup`]) {
+  const seen = (await cutOffChange(path)) === undefined ? [] : [newestFile(path)];
+  for (const copy of [...seen, ...(await stateBackups(path)), `${path}.backup`]) {
     if (parseState(await readFile(copy, "utf8").catch(() => "")) === undefined) continue;
     const from = relative(dirname(dirname(path)), copy);
     const to = join("state", basename(path));
-    return `Nothing was changed. The newest good copy is ${from}: cp ${from} ${to}, then look at the plan.`;
+    return `The newest good copy is ${from}: cp ${from} ${to}, then look at the plan.`;
   }
-  return `Nothing was changed. There is no good copy in ${dirname(path)}: restore ${basename(path)} from your backup, or import what exists. Remove it only if nothing of the cluster exists any more.`;
+  return `There is no good copy in ${dirname(path)}: restore ${basename(path)} from your backup, or import what exists. Remove it only if nothing of the cluster exists any more.`;
 }
 
 type Place = Pick<EnvironmentOnDisk, "root" | "environment">;
@@ -116,98 +159,15 @@ export async function ownedByTerraform({ root, environment }: Place): Promise<bo
 /** After a destroy the state says only that nothing is there; its folder goes with the last one. */
 export async function removeState(path: string): Promise<void> {
   for (const copy of [path, `${path}.backup`, ...(await stateBackups(path))]) await rm(copy, { force: true });
+  await removeRecord(path);
   for (const folder of [join(dirname(path), "backups"), dirname(path)])
     if (existsSync(folder) && (await readdir(folder)).length === 0) await rmdir(folder);
-}
-
-interface KeptState {
-  readonly path: string;
-  /** Whether a rerun takes over what was created and is not in the state, so that a version before a cut-off write is as good. */
-  readonly recreates: boolean;
-  /** What went wrong with the state meanwhile; the outcome of the change counts for more. */
-  readonly warn: (message: string) => void;
-}
-
-/** Copies a local state before and after a change, also after one that failed: what it made is in the state then. */
-export async function keepingState<T>({ path, recreates, warn }: KeptState, change: () => Promise<T>): Promise<T> {
-  const before = await readState(path);
-  await requireRoom(path, before);
-  if (before !== undefined) await backUpState(path, before);
-  const versions = followVersions(path);
-  try {
-    return await change();
-  } finally {
-    versions.close();
-    const newest = versions.newest() ?? before;
-    await copy(path)
-      .catch((error: unknown) => mendCutOff(path, newest, recreates, TalosError.from(error)).then(warn))
-      .catch((error: unknown) =>
-        warn(`no copy of the state was made after the change: ${TalosError.from(error).message}`),
-      );
-  }
-}
-
-async function copy(path: string): Promise<void> {
-  const state = await readState(path);
-  if (state !== undefined) await backUpState(path, state);
-}
-
-/** After a write of the state that was cut off: keeps the newest whole version, and puts it back where that is safe. Returns what to report. */
-async function mendCutOff(
-  path: string,
-  newest: StateText | undefined,
-  recreates: boolean,
-  error: TalosError,
-): Promise<string> {
-  if (newest !== undefined) await backUpState(path, newest);
-  if (!recreates) return `no copy of the state was made after the change: ${error.message}`;
-  if (newest === undefined) await rm(path);
-  else await writeFileAtomically(path, newest.text);
-  return `Terraform was killed while it wrote ${path}. The version before that write is back; the next deploy continues from there.`;
-}
-
-/**
- * Remembers the newest whole version of a state while Terraform changes it. Terraform writes the file in place, after each
- * resource: when it is killed meanwhile, the file is empty, and its own copy is the one from before the change.
- */
-function followVersions(path: string) {
-  let newest: string | undefined;
-  const read = () => {
-    try {
-      // At once: the next write begins by emptying the file.
-      const text = readFileSync(path, "utf8");
-      if (isClosed(text)) newest = text;
-    } catch {
-      // Removed meanwhile, or not readable: the newest version is still the one that was seen.
-    }
-  };
-  const watcher = watcherOf(dirname(path));
-  watcher?.on("change", (_, file) => file === basename(path) && read());
-  return {
-    newest: () => (newest === undefined ? undefined : parseState(newest)),
-    close: () => watcher?.close(),
-  };
-}
-
-/** Undefined where the system has no more to give: only the version from before the change is known then. */
-function watcherOf(folder: string): FSWatcher | undefined {
-  try {
-    const watcher = watch(folder, { persistent: false });
-    return watcher.on("error", () => watcher.close());
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether a text may be a whole state, without reading megabytes of JSON after each resource. */
-function isClosed(text: string): boolean {
-  return text.startsWith("{\n") ? text.endsWith("\n}\n") : text.trimEnd().endsWith("}");
 }
 
 const kept = 10;
 const mebibyte = 2 ** 20;
 
-interface StateText {
+export interface StateText {
   readonly text: string;
   readonly serial: number;
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { hostname } from "node:os";
+import { basename, dirname, join } from "node:path";
 import * as z from "zod";
+import { textIfThere } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { pidExists } from "../../talos/living-process.ts";
+import { jsonIn } from "../../talos/plain-text.ts";
 import type { WorkspaceContext } from "../context.ts";
 import { starterOf } from "./plan-file.ts";
 import { runProgram } from "./run-program.ts";
@@ -20,13 +23,24 @@ const doing: Readonly<Record<string, string>> = {
   OperationTypeRefresh: "refreshing",
 };
 
-const info = z.object({ Operation: z.string(), Who: z.string(), Created: z.string() });
+const info = z.object({ ID: z.string().default(""), Operation: z.string(), Who: z.string(), Created: z.string() });
 
 /** What terraform and tofu write beside a local state while they hold its lock. */
 export type LockInfo = z.infer<typeof info>;
 
-export function lockInfo(value: unknown): LockInfo | undefined {
-  return info.safeParse(value).data;
+/** Terraform's own record of who holds the lock. One that was killed leaves it behind. */
+export function lockFileOf(path: string): string {
+  return join(dirname(path), `.${basename(path)}.lock.info`);
+}
+
+/** Who holds the lock of a local state, or held it when it was killed; undefined after a run that has ended by itself. */
+export async function lockOf(path: string): Promise<LockInfo | undefined> {
+  return info.safeParse(jsonIn((await textIfThere(lockFileOf(path))) ?? "")).data;
+}
+
+/** Whether the process that held a lock has ended for certain: it ran on this computer, and the kernel knows of no holder. */
+export async function holderHasEnded(path: string, { Who }: LockInfo): Promise<boolean> {
+  return Who.endsWith(`@${hostname()}`) && (await kernelHolds(path)) === false;
 }
 
 /** A plan writes no state: one that is empty while a plan holds it was never written. */
@@ -39,6 +53,11 @@ export function atWork({ Operation, Who, Created }: LockInfo, is: "is" | "was" =
   return `${Who} ${is} ${doing[Operation] ?? Operation} since ${since}`;
 }
 
+/** Whether terraform did not get the state's lock: it has changed nothing then. */
+export function isLockRefusal(words: string): boolean {
+  return words.includes("Error acquiring the state lock");
+}
+
 interface Holder {
   readonly id: string;
   readonly who: string;
@@ -47,7 +66,7 @@ interface Holder {
 
 /** Who holds the state's lock, when that is what terraform's words are about. */
 function holderIn(words: string): Holder | undefined {
-  if (!words.includes("Error acquiring the state lock")) return undefined;
+  if (!isLockRefusal(words)) return undefined;
   const id = field(words, "ID");
   if (id === undefined) return undefined;
   return { id, who: field(words, "Who") ?? "somebody", operation: field(words, "Operation") ?? "" };
@@ -87,13 +106,10 @@ function wayOut(words: string, program: string, id: string): string {
 export async function isLocked(
   path: string,
   context: Pick<WorkspaceContext, "cwd" | "env" | "signal">,
-  kernelLocks = "/proc/locks",
+  kernelLocks?: string,
 ): Promise<boolean> {
-  const locks = await readFile(kernelLocks, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT" || error.code === "EACCES") return undefined;
-    throw error;
-  });
-  if (locks !== undefined) return holdsInode(locks, (await stat(path)).ino);
+  const held = await kernelHolds(path, kernelLocks);
+  if (held !== undefined) return held;
   try {
     // 0: it names processes that have the file open; 1: there is none, or it failed and says why.
     const { code, stderr } = await runProgram("lsof", ["-t", "--", path], context);
@@ -101,6 +117,15 @@ export async function isLocked(
   } catch {
     return true;
   }
+}
+
+/** Undefined where there is no kernel that lists its locks. */
+async function kernelHolds(path: string, kernelLocks = "/proc/locks"): Promise<boolean | undefined> {
+  const locks = await readFile(kernelLocks, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "EACCES") return undefined;
+    throw error;
+  });
+  return locks === undefined ? undefined : holdsInode(locks, (await stat(path)).ino);
 }
 
 /** The process that holds the lock of a file and whose starter is gone, as the terraform of a killed talosmith. */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
-import * as z from "zod";
 import { awaitHealthy, eventFileVariable, rollVariable, systemTiming, type ToldEvent } from "../../engine/index.ts";
-import { type MachinePlan, machinesOf } from "../../model/index.ts";
+import { machinesOf } from "../../model/index.ts";
 import {
   isMachine,
   type Plan,
@@ -16,9 +15,6 @@ import {
 } from "../../review/index.ts";
 import type { TalosError } from "../../talos/errors.ts";
 import { counted } from "../amounts.ts";
-import { clientFilePaths } from "../client-files.ts";
-import type { Deployed } from "../deploy.ts";
-import { runsWithoutTerraform } from "../machine-source.ts";
 import type { ChangeOptions, Intent, PlannedChange, ProgressListener } from "../planned-change.ts";
 import { refusedConfigs } from "../refused-configs.ts";
 import { refuseMissingImages } from "../start-images.ts";
@@ -26,11 +22,12 @@ import { missingVirsh } from "../virsh.ts";
 import type { Workspace } from "../workspace.ts";
 import { machinesInGoneZones } from "./gone-zones.ts";
 import { type HardwareRollout, hardwareRollout, refuseUnshown, rolloutSentence } from "./hardware-batches.ts";
+import { keepingState, othersCreated } from "./keep-state.ts";
 import { eventsBeside, withPlanFile } from "./plan-file.ts";
 import { prepareExistingStack, removeUnsavedStacks, type Stack, stackDirectory, withStack } from "./prepare-stack.ts";
 import { rollHardware } from "./roll-hardware.ts";
 import { withFollowedEvents } from "./run-events.ts";
-import { keepingState, readState, removeUnwritten, stateFile } from "./state-file.ts";
+import { readState, removeUnwritten, stateFile } from "./state-file.ts";
 import { orphanHolding } from "./state-lock.ts";
 import { type Planned, Terraform } from "./terraform.ts";
 import { onlyClustersRefused, type Subject, stepSentence, unseenIn, withoutPlaces } from "./terraform-output.ts";
@@ -66,7 +63,7 @@ export async function withTerraformChange<T>(
           const shown = review.resources.filter(isStep);
           events({ ...plannedResources(shown, workspace.context.clock.now()), coming: comingSteps(review) });
           const subjects = new Map(shown.map((resource) => [resource.address, subjectOf(resource)]));
-          const place = { workspace, subjects, events };
+          const place = { workspace, subjects, others: othersCreated(review), events };
           const healthy =
             rollout === undefined
               ? await applyPlan(terraform, file, intent, place)
@@ -211,46 +208,6 @@ async function withPatchPlaces<T>(workspace: Workspace, run: () => Promise<T>): 
   }
 }
 
-const outputs = z.object({
-  cluster_endpoint: z.string(),
-  // Workers that join another environment's control plane have no files of their own.
-  kubeconfig_path: z.string().optional(),
-  talosconfig_path: z.string().optional(),
-  control_plane_ips: z.array(z.string()),
-  worker_ips: z.array(z.string()),
-});
-
-/** What the applied stack says of itself. */
-export async function deployedByTerraform(
-  workspace: Workspace,
-  binary: string,
-): Promise<Omit<Deployed, "seconds" | "runner" | "unseen">> {
-  const { environment } = workspace;
-  const joined = clientFilePaths(environment.joins?.name ?? environment.name);
-  const found = outputs.parse(await terraformOf(workspace, binary).outputs());
-  const machines = machinesOf(environment);
-  const addresses = addressesByName(machines, [...found.control_plane_ips, ...found.worker_ips]);
-  return {
-    environment: environment.name,
-    talosVersion: environment.cluster.talosVersion,
-    kubernetesVersion: environment.cluster.kubernetesVersion,
-    machines: machines.map(({ name, role }) => ({ name, role, address: addresses.get(name) ?? "" })),
-    endpoint: found.cluster_endpoint,
-    kubeconfigPath: found.kubeconfig_path ?? joined.kubeconfig,
-    talosconfigPath: found.talosconfig_path ?? joined.talosconfig,
-  };
-}
-
-/** Terraform lists the machines of a pool in the order of their keys: w-1, w-10, w-2. */
-function addressesByName(machines: readonly MachinePlan[], addresses: readonly string[]): ReadonlyMap<string, string> {
-  const pools = [...new Set(machines.map(({ pool }) => pool))];
-  const names = pools.flatMap((pool) => {
-    const own = machines.filter((machine) => machine.pool === pool).map(({ name }) => name);
-    return own.sort((left, right) => (left < right ? -1 : 1));
-  });
-  return new Map(names.map((name, index) => [name, addresses[index] ?? ""]));
-}
-
 interface InitializedStack {
   readonly terraform: Terraform;
   readonly directory: string;
@@ -359,6 +316,8 @@ interface ApplyPlace {
   readonly workspace: Workspace;
   /** The resources that are steps of the run, by their addresses. */
   readonly subjects: ReadonlyMap<string, Subject>;
+  /** Addresses of resources of other providers that the run creates. */
+  readonly others: readonly string[];
   readonly events: ProgressListener;
 }
 
@@ -370,9 +329,10 @@ async function applyPlan(
   terraform: Terraform,
   plan: string,
   intent: Intent,
-  { workspace, subjects, events }: ApplyPlace,
+  { workspace, subjects, others, events }: ApplyPlace,
 ): Promise<boolean> {
-  const { signal, stderr } = workspace.context;
+  const { context } = workspace;
+  const { signal, stderr } = context;
   // In the environment's own stack, where other processes look for it.
   await mkdir(stackOf(workspace), { recursive: true });
   const file = join(stackOf(workspace), eventsBeside(plan, intent));
@@ -406,8 +366,7 @@ async function applyPlan(
   const { root, environment } = workspace;
   const warn = (message: string) => stderr.write(`Warning: ${message}\n`);
   const path = stateFile(root, environment.name);
-  const recreates = runsWithoutTerraform(environment.kind);
-  if (environment.backend.kind === "local") await keepingState({ path, recreates, warn }, apply);
+  if (environment.backend.kind === "local") await keepingState({ path, others, context, warn }, apply);
   else await apply();
   return healthy;
 }

@@ -2,10 +2,10 @@
 import { basename } from "node:path";
 import * as z from "zod";
 import { systemTiming, type Timing, type ToldEvent } from "../../engine/index.ts";
-import { TalosError } from "../../talos/errors.ts";
+import { TalosError, type TalosErrorOptions } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { type Finished, type RunOptions, runProgram } from "./run-program.ts";
-import { lockedError, plannerIn } from "./state-lock.ts";
+import { isLockRefusal, lockedError, plannerIn } from "./state-lock.ts";
 import {
   applyReport,
   knownFailureHint,
@@ -50,6 +50,21 @@ interface ApplyOptions extends Omit<ReportOptions, "isStopped"> {
   /** Gets each resource as a step. */
   readonly events: (event: ToldEvent) => void;
   readonly env: Readonly<Record<string, string>>;
+}
+
+/**
+ * How a command has failed: by itself; because another run holds the state's lock, so that nothing was changed; or because it
+ * was killed, has crashed or was told to leave at once, whatever it was writing.
+ */
+export type TerraformEnd = "failed" | "locked" | "killed";
+
+export class TerraformError extends TalosError {
+  readonly end: TerraformEnd;
+
+  constructor(end: TerraformEnd, message: string, options: TalosErrorOptions = {}) {
+    super("failed-precondition", message, options);
+    this.end = end;
+  }
 }
 
 type TerraformOutputs = Readonly<Record<string, unknown>>;
@@ -150,15 +165,22 @@ export class Terraform {
   }
 
   /** Terraform's own words are in the message, stdout only where it was not shown already. */
-  #failed(command: readonly string[], { code, killedBy, stdout, stderr }: Finished, shown: boolean): TalosError {
+  #failed(command: readonly string[], finished: Finished, shown: boolean): TalosError {
+    const { code, killedBy, stdout, stderr } = finished;
     const words = `${stdout}${stderr}`;
     const locked = lockedError(words, this.name);
-    if (locked !== undefined) return locked;
+    if (locked !== undefined) return new TerraformError("locked", locked.message, { hint: locked.hint });
     const unsaid = withoutSettingsWarnings(shown ? stderr : words).trim();
     const details = unsaid === "" ? "" : `\n\n${unsaid}\n`;
     const end = killedBy === undefined ? `ended with exit code ${code}` : `was killed by ${killedBy}`;
     const hint = killedBy === undefined ? knownFailureHint(words) : killedHint;
-    return new TalosError("failed-precondition", `${this.name} ${command[0]} ${end}${details}`, { hint });
+    return new TerraformError(this.#endOf(finished), `${this.name} ${command[0]} ${end}${details}`, { hint });
+  }
+
+  #endOf({ code, killedBy, stdout, stderr }: Finished): TerraformEnd {
+    if (isLockRefusal(`${stdout}${stderr}`)) return "locked";
+    // It ends with 1 by itself, and when it is interrupted twice; any other code is that of a crash or of a wrapper.
+    return killedBy !== undefined || code > 1 || this.#options.signal.aborted ? "killed" : "failed";
   }
 
   #run(

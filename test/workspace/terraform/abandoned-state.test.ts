@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { registerDoctor } from "../../../cli/commands/inspect.ts";
+import { registerDoctor, registerStatus } from "../../../cli/commands/inspect.ts";
 import { registerDestroy, registerPlan, registerUnlock, registerUp } from "../../../cli/commands/lifecycle.ts";
 import { createProgram, runProgram } from "../../../cli/program.ts";
 import { programPath } from "../../../talos/program-path.ts";
@@ -45,7 +45,7 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 async function talosmith(...args: string[]) {
   const context = testContext({ cwd: root, env: { PATH: "/nowhere" } });
-  const registrations = [registerDestroy, registerDoctor, registerPlan, registerUnlock, registerUp];
+  const registrations = [registerDestroy, registerDoctor, registerPlan, registerStatus, registerUnlock, registerUp];
   await runProgram(createProgram(context, registrations), args, context);
   return context.written;
 }
@@ -110,6 +110,31 @@ describe.skipIf(process.platform !== "linux")("an apply that was killed before i
     }
     expect((await talosmith("doctor", "tiny")).stdout).toMatch(/^fault +tiny: state +.*tiny\.tfstate is empty/m);
     expect(existsSync(at(state))).toBe(true);
+  });
+});
+
+describe.skipIf(process.platform !== "linux")("an apply that was killed while it wrote the state", () => {
+  beforeEach(() => {
+    writeFileSync(at(state), '{"version":4,"ser');
+    mkdirSync(at("state/backups"));
+    writeFileSync(at("state/backups/tiny.newest.tfstate"), '{"version":4,"serial":3,"resources":[]}');
+    const record = { v: 1, host: hostname(), lock: "f404c228", first: true, others: [] };
+    writeFileSync(at("state/backups/tiny.change.json"), JSON.stringify(record));
+  });
+
+  test.each(["plan", "status", "unlock", "doctor"])("is reported by %s, with what to run", async (command) => {
+    const { stdout, stderr } = await talosmith(command, "tiny");
+    const words = stdout + stderr;
+    expect(words).toMatch(/not a whole Terraform state: ann@\S+ was applying since .* and that process has ended/);
+    expect(words).toContain("Run talosmith deploy tiny, or destroy");
+    expect(readFileSync(at(state), "utf8")).toBe('{"version":4,"ser');
+  });
+
+  test.each(["destroy", "down"])("is put back by %s, which says so", async (command) => {
+    const { stderr, exitCode } = await talosmith(command, "tiny");
+    expect(stderr).toMatch(/^Put state\/tiny\.tfstate back as it was before a write that was cut off: ann@/m);
+    expect([exitCode, existsSync(at(state))]).toEqual([0, false]);
+    expect(existsSync(at("state/backups"))).toBe(false);
   });
 });
 

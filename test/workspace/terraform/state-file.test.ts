@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { once } from "node:events";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  watch,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { setImmediate } from "node:timers/promises";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import type { Environment } from "../../../model/index.ts";
 import {
   backUpState,
-  keepingState,
   ownedByTerraform,
   readState,
   removeState,
@@ -85,9 +72,7 @@ test("an empty state that somebody applies to is told with who it is, and stays"
   await removeUnwritten(path);
   await expect(readState(path)).rejects.toMatchObject({
     message: `${path} is empty: ann@laptop is applying since 2026-11-17 04:00:06 UTC`,
-    hint: expect.stringMatching(
-      /^Wait until that has ended and try again\. If it was killed before .* Otherwise: Nothing was changed/,
-    ),
+    hint: expect.stringMatching(/^Wait until that has ended and try again\. If it was killed: There is no good copy/),
   });
 });
 
@@ -122,99 +107,6 @@ test("ten copies are kept, for the owner alone, and none of another environment 
   expect(statSync(join(dirname(path), "backups", "local.5.tfstate")).mode & 0o777).toBe(0o600);
   await removeState(path);
   expect(readdirSync(join(dirname(path), "backups"))).toEqual(["local-2.0.tfstate"]);
-});
-
-describe("a change of a state", () => {
-  const text = (serial: number) => `{"version":4,"serial":${serial}}`;
-  const copies = (path: string) => readdirSync(join(dirname(path), "backups")).sort();
-  const warnings: string[] = [];
-  const keep = (path: string, change: () => Promise<unknown>, recreates = false) =>
-    keepingState({ path, recreates, warn: (message) => warnings.push(message) }, change);
-  afterEach(() => void warnings.splice(0));
-
-  test("is followed by a copy when it was the first", async () => {
-    const path = join(mkdtempSync(join(folder, "first-")), "local.tfstate");
-    expect(await keep(path, async () => writeFileSync(path, text(1)))).toBeUndefined();
-    expect([copies(path), warnings]).toEqual([["local.1.tfstate"], []]);
-    expect(readFileSync(join(dirname(path), "backups/local.1.tfstate"), "utf8")).toBe(text(1));
-  });
-
-  test("has a copy before and after it, also when it failed", async () => {
-    const path = stateWith(text(4));
-    const failing = keep(path, async () => {
-      writeFileSync(path, text(6));
-      throw new Error("half of it was made");
-    });
-    await expect(failing).rejects.toThrow("half of it was made");
-    expect([copies(path), warnings]).toEqual([["local.4.tfstate", "local.6.tfstate"], []]);
-  });
-
-  test("keeps its own outcome when the state was cut off meanwhile, which is warned about", async () => {
-    const path = stateWith(text(4));
-    const cut = async () => {
-      writeFileSync(path, '{"versi');
-      return "done";
-    };
-    expect(await keep(path, cut)).toBe("done");
-    expect(copies(path)).toEqual(["local.4.tfstate"]);
-    expect(warnings).toEqual([expect.stringContaining("is not a whole Terraform state")]);
-  });
-
-  /** Writes as Terraform does, and returns once the system has reported the write. */
-  async function write(path: string, content: string): Promise<void> {
-    const watcher = watch(dirname(path));
-    const reported = once(watcher, "change");
-    writeFileSync(path, content);
-    await reported;
-    await setImmediate();
-    watcher.close();
-  }
-
-  interface Cut {
-    readonly what: string;
-    readonly before: string | undefined;
-    readonly written: readonly string[];
-    readonly recreates: boolean;
-    readonly left: string | undefined;
-    readonly copies: readonly string[];
-    readonly warning: RegExp;
-  }
-  const indented = (serial: number) => `${JSON.stringify({ version: 4, resources: [{ a: {} }], serial }, null, 2)}\n`;
-  const isBack = /^Terraform was killed while it wrote \S+local\.tfstate\. The version before that write is back; /;
-  const cuts: readonly Cut[] = [
-    {
-      what: "is put back as it was before the write",
-      ...{ before: text(4), written: [text(5), indented(6), ""], recreates: true },
-      ...{ left: indented(6), copies: ["local.4.tfstate", "local.6.tfstate"], warning: isBack },
-    },
-    {
-      what: "is put back as it was before the change, when that was the first write",
-      ...{ before: text(4), written: [""], recreates: true },
-      ...{ left: text(4), copies: ["local.4.tfstate"], warning: isBack },
-    },
-    {
-      what: "is none again when there was none",
-      ...{ before: undefined, written: ["", indented(1).slice(0, 40)], recreates: true },
-      ...{ left: undefined, copies: [], warning: isBack },
-    },
-    {
-      what: "stays cut off where a second resource would be created, and the last version has a copy",
-      ...{ before: text(4), written: [indented(6), ""], recreates: false },
-      ...{ left: "", copies: ["local.4.tfstate", "local.6.tfstate"], warning: /local\.tfstate is empty$/ },
-    },
-  ];
-  test.each(cuts)("whose last write was cut off $what", async (cut) => {
-    const path = join(mkdtempSync(join(folder, "cut-")), "local.tfstate");
-    if (cut.before !== undefined) writeFileSync(path, cut.before);
-    const change = async () => {
-      for (const content of cut.written) await write(path, content);
-      throw new Error("killed");
-    };
-    await expect(keep(path, change, cut.recreates)).rejects.toThrow("killed");
-    expect(warnings).toEqual([expect.stringMatching(cut.warning)]);
-    expect(existsSync(path) ? readFileSync(path, "utf8") : undefined).toBe(cut.left);
-    expect(existsSync(join(dirname(path), "backups")) ? copies(path) : []).toEqual(cut.copies);
-  });
 });
 
 test("a disk with room is no fault", async () => {
