@@ -12,6 +12,7 @@ import { type AwsAccountProps, providerArguments } from "./account.ts";
 import { BackupBucket } from "./backups.ts";
 import { AwsDataSource, AwsProvider, AwsResource } from "./bindings.ts";
 import { cloudControllerPolicy } from "./cloud-controller-policy.ts";
+import { clusterAutoscalerPolicy } from "./cluster-autoscaler-policy.ts";
 import { type AwsDnsProps, DnsName } from "./dns.ts";
 import { ebsCsiPolicy } from "./ebs-csi-policy.ts";
 import { createEc2Machines, type InstanceSettings } from "./ec2-machines.ts";
@@ -107,6 +108,8 @@ export interface AwsInfrastructureProps {
   readonly cloudControllerManager?: boolean;
   /** Install the EBS CSI driver and the StorageClass gp3, with the permissions that it needs. @default false */
   readonly ebsCsi?: boolean;
+  /** Install the cluster autoscaler for pools with `scaling`. Needs `cloudControllerManager`. @default false */
+  readonly clusterAutoscaler?: boolean;
   /** Rules of your own for the security groups of machines. @default - none */
   readonly securityGroupRules?: {
     /** What else may reach machines. @default - nothing */
@@ -258,7 +261,8 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
         );
       new ScalingGroup(scope, "Default", {
         ...common,
-        name: `${request.clusterName}-${scope.node.id}`,
+        pool: scope.node.id,
+        nodes: request.nodes,
         config: request.machineConfig(),
         subnetIds:
           settings.zones === undefined ? this.#network.privateSubnetIds : this.#network.subnets("private", zones),
@@ -313,10 +317,10 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
   }
 
   addons({ kubernetesVersion, controlPlanes }: AddonRequest): readonly AddonProps[] {
-    const { clusterName, region, ebsCsi = false, ebsIsDefault = true } = this.#props;
+    const { clusterName, region, ebsCsi = false, ebsIsDefault = true, clusterAutoscaler = false } = this.#props;
     const { cloudControllerManager } = this;
     const cluster = { clusterName, region, kubernetesVersion, controlPlanes };
-    return awsAddons({ ...cluster, cloudControllerManager, ebsCsi, ebsIsDefault });
+    return awsAddons({ ...cluster, cloudControllerManager, ebsCsi, ebsIsDefault, clusterAutoscaler });
   }
 
   settings(): object {
@@ -376,6 +380,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
         policies: {
           "cloud-controller": this.cloudControllerManager ? cloudControllerPolicy(scope) : [],
           "ebs-csi": this.#props.ebsCsi ? ebsCsiPolicy(scope) : [],
+          "cluster-autoscaler": this.#props.clusterAutoscaler ? clusterAutoscalerPolicy(scope) : [],
           backups: bucket?.policy ?? [],
         },
       }),
