@@ -15,6 +15,14 @@ export interface MachineSpec extends Omit<MachineConfigInput, "type" | "hostname
   readonly fingerprint?: string;
   /** Values of the META partition by key in decimal; an empty text takes a value away. @default none */
   readonly meta?: Readonly<Record<string, string>>;
+  /** Pool of an auto scaling group that has started it: it names itself, and control planes pass calls on to it. @default none */
+  readonly scalingPool?: string;
+}
+
+/** What the machines that an auto scaling group starts have in common. */
+export interface ScalingPool {
+  /** Config patches, as in a machine. @default none */
+  readonly patches?: NonNullable<MachineSpec["patches"]>;
 }
 
 /** Tells where a person wrote a setting of a patch; undefined where that is not known. */
@@ -31,6 +39,8 @@ export interface ClusterSpec extends Omit<ClusterConfig, "clusterName" | "contra
   /** The contract from which a person has migrated. @default none: machines with configs of another contract are refused */
   readonly previousContract?: Contract;
   readonly machines: readonly MachineSpec[];
+  /** Pools of auto scaling groups by name; `findPoolMachines` finds their machines. @default none */
+  readonly scalingPools?: Readonly<Record<string, ScalingPool>>;
   /** Config patches by role; those for all machines come first. */
   readonly patches?: {
     readonly all?: readonly string[];
@@ -66,6 +76,8 @@ export interface DesiredMachine {
   readonly installDisk?: string;
   /** As in the spec. */
   readonly meta?: Readonly<Record<string, string>>;
+  /** As in the spec. */
+  readonly scalingPool?: string;
 }
 
 /** Of a machine that is used as it is, or that nothing is known of yet: no config to apply or to compare with. */

@@ -54,6 +54,13 @@ export { talosCredentials } from "./observe/credentials.ts";
 export { inspectWithoutSecrets } from "./observe/inspect.ts";
 export { inReadingOrder, type MachineView, machineView, stateOf } from "./observe/machine-view.ts";
 export { type ObserveOptions, observe } from "./observe/observe.ts";
+export {
+  type FoundMachines,
+  findPoolMachines,
+  type PoolMachine,
+  poolMachinesAmong,
+  withPoolMachines,
+} from "./observe/pool-machines.ts";
 export { readerOf, type TalosMachinesOptions, talosMachines } from "./observe/talos-machines.ts";
 export {
   type EtcdMember,

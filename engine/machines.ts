@@ -14,6 +14,8 @@ export interface MachineTarget {
   readonly installImage?: string;
   /** What its META should hold; without, it is not asked for it. */
   readonly meta?: Readonly<Record<string, string>>;
+  /** Of an auto scaling group: then it is reached through the control planes. */
+  readonly scalingPool?: string;
 }
 
 export type ApplyEffect = "no-reboot" | "reboot";

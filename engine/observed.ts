@@ -86,6 +86,8 @@ export interface KubernetesNode {
   /** True when the cordon carries our mark, so that only we lift it. */
   readonly cordonedByUs: boolean;
   readonly controlPlane: boolean;
+  /** Pool of the auto scaling group that has started its machine, as its label says. */
+  readonly scalingPool?: string;
   readonly addresses: readonly string[];
   /** With a leading v. */
   readonly kubeletVersion: string;

@@ -20,9 +20,18 @@ import {
   machineRule,
   placeholderRule,
   protectionRule,
+  templateRule,
 } from "./rules/resources.ts";
 
-const rules: readonly Rule[] = [clusterRule, machineRule, dataRule, exposureRule, placeholderRule, protectionRule];
+const rules: readonly Rule[] = [
+  clusterRule,
+  machineRule,
+  dataRule,
+  exposureRule,
+  placeholderRule,
+  protectionRule,
+  templateRule,
+];
 
 /** A plan as a person wants to read it: what may hurt, then the clusters, then every resource. */
 export interface Review extends Pick<Plan, "drifted" | "basis" | "complete" | "errored"> {

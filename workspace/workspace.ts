@@ -7,10 +7,12 @@ import {
   type DesiredCluster,
   desiredCluster,
   type EngineOptions,
+  findPoolMachines,
   journalFile,
   journalPath,
   type MachineSpec,
   type Policy,
+  withPoolMachines,
 } from "../engine/index.ts";
 import {
   type Environment,
@@ -75,10 +77,12 @@ export class Workspace implements EnvironmentOnDisk {
   readonly #before: ReadFile;
   #byFile = false;
   #lasting: Workspace | undefined;
+  /** The deployed cluster without the machines of scaling pools, which come and go while all else stays the same. */
+  readonly #recorded: () => Promise<DeployedCluster>;
   /** A cluster that was made before. Throws `not-found` where there is none, or its secrets are lost. */
   readonly deployed: () => Promise<DeployedCluster>;
 
-  constructor(place: EnvironmentOnDisk, deployed?: () => Promise<DeployedCluster>) {
+  constructor(place: EnvironmentOnDisk, recorded?: () => Promise<DeployedCluster>) {
     const { root, environment, context, unsaved = new Map(), before = fileReader(root) } = place;
     this.root = root;
     this.environment = environment;
@@ -88,7 +92,8 @@ export class Workspace implements EnvironmentOnDisk {
     this.secrets = new EnvironmentSecrets(this);
     this.machines = new EnvironmentMachines(this);
     this.clientFiles = new ClientFiles(this);
-    this.deployed = deployed ?? once(() => this.#open());
+    this.#recorded = recorded ?? once(() => this.#open());
+    this.deployed = once(async () => withScaledMachines(await this.#recorded(), context.signal));
   }
 
   get name(): string {
@@ -109,7 +114,7 @@ export class Workspace implements EnvironmentOnDisk {
     const { environment, read } = this;
     const unsaved = new Map([...this.#unsaved, ...withoutKubernetes(environment, read)]);
     const rollout = { ...environment.rollout, healthLevel: "talos" as const };
-    const run = new Workspace({ ...this.#place, environment: { ...environment, rollout }, unsaved }, this.deployed);
+    const run = new Workspace({ ...this.#place, environment: { ...environment, rollout }, unsaved }, this.#recorded);
     run.#lasting = this;
     return run;
   }
@@ -129,7 +134,7 @@ export class Workspace implements EnvironmentOnDisk {
 
   /** The same cluster, for work that another signal stops. */
   until(signal: AbortSignal): Workspace {
-    const until = new Workspace({ ...this.#place, context: { ...this.context, signal } }, this.deployed);
+    const until = new Workspace({ ...this.#place, context: { ...this.context, signal } }, this.#recorded);
     until.#byFile = this.#byFile;
     until.#lasting = this.#lasting;
     return until;
@@ -266,6 +271,14 @@ export function openWorkspace(
 ): Workspace {
   const open = warn ? openEnvironment : findEnvironment;
   return new Workspace(open(name, context, { existing }));
+}
+
+/** The same with the machines that its scaling pools have now; without them where Kubernetes does not answer. */
+async function withScaledMachines(cluster: DeployedCluster, signal: AbortSignal): Promise<DeployedCluster> {
+  const { machines } = await findPoolMachines(cluster.spec, cluster.secrets, signal);
+  if (machines.length === 0) return cluster;
+  const spec = withPoolMachines(cluster.spec, machines);
+  return { ...cluster, spec, desired: desiredCluster(spec, cluster.secrets) };
 }
 
 /** Computed at the first use; after a failure again at the next. */

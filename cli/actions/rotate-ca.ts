@@ -114,13 +114,13 @@ function showPasses(planned: PlannedPasses, { dryRun, json }: RotateCaFlags, con
     out.write(`${words[phase]}\n${steps.map(({ sentence }) => `- ${sentence}\n`).join("")}`);
 }
 
-/** Machines that come and go by themselves are in no list: nobody would bring them the new CAs. */
+/** A machine that its group starts during the exchange boots with the old CAs. */
 function refuseScaling(environment: Environment): void {
   if (environment.kind !== "aws") return;
   const pools = environment.workers.flatMap((pool) => (pool.scaling === undefined ? [] : [pool.name]));
   if (pools.length === 0) return;
   throw new TalosError("failed-precondition", `the machines of ${pools.join(", ")} would be cut off: scaling is set`, {
-    hint: `Auto-scaled machines are not in the cluster's list, so they do not get the new CAs. Remove these pools, deploy, rotate, and add them again: their machines then start with the new CAs. File: ${environment.file}`,
+    hint: `A machine that its auto scaling group starts during the exchange boots with the old CAs. Drain the machines of these pools, remove the pools, deploy, rotate, and add them again: new machines start with the new CAs.`,
   });
 }
 

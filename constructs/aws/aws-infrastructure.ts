@@ -13,6 +13,7 @@ import { type AwsAccountProps, providerArguments } from "./account.ts";
 import { BackupBucket } from "./backups.ts";
 import { AwsDataSource, AwsProvider, AwsResource } from "./bindings.ts";
 import { cloudControllerPolicy } from "./cloud-controller-policy.ts";
+import { clusterAutoscalerPolicy } from "./cluster-autoscaler-policy.ts";
 import { DnsName } from "./dns.ts";
 import { ebsCsiPolicy } from "./ebs-csi-policy.ts";
 import { createEc2Machines, type InstanceSettings } from "./ec2-machines.ts";
@@ -221,7 +222,8 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
         );
       const group = new ScalingGroup(scope, "Default", {
         ...common,
-        name: `${request.clusterName}-${scope.node.id}`,
+        pool: scope.node.id,
+        nodes: request.nodes,
         config: request.machineConfig(),
         subnetIds:
           settings.zones === undefined ? this.#network.privateSubnetIds : this.#network.subnets("private", zones),
@@ -279,11 +281,11 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
   }
 
   addons({ kubernetesVersion, controlPlanes }: AddonRequest): readonly AddonProps[] {
-    const { region, ebsCsi = false, ebsIsDefault = true } = this.#props;
+    const { region, ebsCsi = false, ebsIsDefault = true, clusterAutoscaler = false } = this.#props;
     const { cloudControllerManager } = this;
     const clusterName = this.#clusterName;
     const cluster = { clusterName, region, kubernetesVersion, controlPlanes };
-    return awsAddons({ ...cluster, cloudControllerManager, ebsCsi, ebsIsDefault });
+    return awsAddons({ ...cluster, cloudControllerManager, ebsCsi, ebsIsDefault, clusterAutoscaler });
   }
 
   settings(): object {
@@ -353,6 +355,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
         policies: {
           "cloud-controller": this.cloudControllerManager ? cloudControllerPolicy(scope) : [],
           "ebs-csi": this.#props.ebsCsi ? ebsCsiPolicy(scope) : [],
+          "cluster-autoscaler": this.#props.clusterAutoscaler ? clusterAutoscalerPolicy(scope) : [],
           backups: bucket?.policy ?? [],
         },
       }),

@@ -108,6 +108,8 @@ export interface AwsResources {
     readonly vpc_zone_identifier: readonly string[];
     readonly health_check_type: "EC2";
     readonly launch_template: { readonly id: string; readonly version: string };
+    readonly wait_for_capacity_timeout: string;
+    readonly suspended_processes: readonly string[];
     readonly tag: readonly { readonly key: string; readonly value: string; readonly propagate_at_launch: boolean }[];
   };
   aws_autoscaling_attachment: { readonly autoscaling_group_name: string; readonly lb_target_group_arn: string };

@@ -88,6 +88,8 @@ export interface AwsInfrastructureProps {
   readonly cloudControllerManager?: boolean;
   /** Install the EBS CSI driver and the StorageClass gp3, with the permissions that it needs. @default false */
   readonly ebsCsi?: boolean;
+  /** Install the cluster autoscaler for pools with `scaling`. Needs `cloudControllerManager`. @default false */
+  readonly clusterAutoscaler?: boolean;
   /** Rules of your own for the security groups of machines. @default - none */
   readonly securityGroupRules?: {
     /** What else may reach machines. @default - nothing */

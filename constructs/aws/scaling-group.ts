@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
+import { scalingPoolLabel } from "../../model/settings/index.ts";
 import { given } from "../../talos/given.ts";
+import type { PoolRequest } from "../cluster/index.ts";
 import { AwsResource } from "./bindings.ts";
+import { autoscalerTags } from "./cluster-autoscaler-policy.ts";
 import { type InstanceSettings, metadataOptions, packUserData, withinLimit } from "./ec2-machines.ts";
 import { clusterTag } from "./policy.ts";
 
 const gibibyte = 2 ** 30;
 
 export interface ScalingGroupProps extends InstanceSettings {
-  readonly name: string;
+  readonly pool: string;
+  readonly nodes: PoolRequest<object>["nodes"];
   readonly config: string;
   readonly subnetIds: readonly string[];
   readonly profileArn: string;
@@ -17,11 +21,14 @@ export interface ScalingGroupProps extends InstanceSettings {
   readonly start: number;
 }
 
-/** Workers that come and go by themselves. They are found as members of the cluster, not listed in it. */
+/** Workers that come and go by themselves. They are in no list: the engine finds them by the label of their nodes. */
 export class ScalingGroup extends Construct {
   constructor(scope: Construct, id: string, props: ScalingGroupProps) {
     super(scope, id);
-    const tags = { ...props.tags, Name: props.name, [clusterTag(props.clusterName)]: "owned" };
+    const { pool, clusterName, nodes } = props;
+    const name = `${clusterName}-${pool}`;
+    const tags = { ...props.tags, Name: name, [clusterTag(clusterName)]: "owned" };
+    const labels = { ...nodes.labels, [scalingPoolLabel]: pool };
     const userData = packUserData(props.config);
     const sizes = [props.disk, ...props.extraDisks.map((disk) => disk.size)];
     const template = new AwsResource(
@@ -29,7 +36,7 @@ export class ScalingGroup extends Construct {
       "template",
       "aws_launch_template",
       {
-        name: props.name,
+        name,
         image_id: props.ami,
         instance_type: props.instanceType,
         ebs_optimized: "true",
@@ -64,14 +71,23 @@ export class ScalingGroup extends Construct {
       "Resource",
       "aws_autoscaling_group",
       {
-        name: props.name,
+        name,
         min_size: props.min,
         max_size: props.max,
         desired_capacity: props.start,
         vpc_zone_identifier: props.subnetIds,
         health_check_type: "EC2",
         launch_template: { id: template.id, version: template.attribute("latest_version") },
-        tag: Object.entries(tags).map(([key, value]) => ({ key, value, propagate_at_launch: true })),
+        // Machines that start later, or that AWS has no room for, must not keep the cluster from being deployed.
+        wait_for_capacity_timeout: "0",
+        // It would terminate machines that were not drained.
+        suspended_processes: ["AZRebalance"],
+        tag: [
+          ...Object.entries(tags).map(([key, value]) => ({ key, value, propagate_at_launch: true })),
+          ...Object.entries(autoscalerTags(clusterName, { ...nodes, labels })).map(([key, value]) => ({
+            ...{ key, value, propagate_at_launch: false },
+          })),
+        ],
       },
       // The autoscaler decides from here on.
       { lifecycle: { ignoreChanges: ["desired_capacity"] } },

@@ -5,7 +5,7 @@ import type { Platform, SchematicChoice } from "../../talos/image/index.ts";
 import type { MachineConfigSettings } from "../talosmith/bindings.ts";
 import type { Addressable, BindingMeta } from "../terraform/index.ts";
 import type { Machine, MachineReference, MachineRows, MachineSet } from "./machine.ts";
-import type { AddonProps } from "./setting-props.ts";
+import type { AddonProps, PoolSettingProps } from "./setting-props.ts";
 
 /** A pool whose machines an infrastructure has to make. */
 export interface PoolRequest<Settings> {
@@ -29,6 +29,8 @@ export interface PoolRequest<Settings> {
   readonly configSettings: (at: MachineReference) => MachineConfigSettings;
   /** Meta-arguments of resources that need the cluster's secrets: the provider that has them. */
   readonly bindingMeta: BindingMeta;
+  /** Labels and taints of its nodes, for an autoscaler that decides by them. */
+  readonly nodes: Pick<PoolSettingProps, "labels" | "taints">;
   /** Settings that this infrastructure has for a pool: processors, memory, instance type … */
   readonly settings: Settings;
 }

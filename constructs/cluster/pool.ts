@@ -3,7 +3,7 @@ import { Annotations } from "cdktn";
 import { Construct } from "constructs";
 import { isDnsName } from "../../model/cluster-rules.ts";
 import { controlPlanePool, nodePatch, poolInAddresses, type Role } from "../../model/index.ts";
-import { controlPlaneSettings, workerSettings } from "../../model/settings/index.ts";
+import { controlPlaneSettings, scalingPoolLabel, workerSettings } from "../../model/settings/index.ts";
 import type { SchematicChoice } from "../../talos/image/index.ts";
 import { Contract } from "../../talos/version/index.ts";
 import { refuse } from "../errors.ts";
@@ -77,7 +77,8 @@ export abstract class Pool<Settings> extends Construct {
     if (!Number.isInteger(count) || count < 0)
       refuse(this, `count is ${count}; expected a whole number that is not negative`);
     if (props.names !== undefined) this.#checkNames(props.names);
-    const marks = nodePatch(Contract.parse(cluster.configContract), props);
+    const contract = Contract.parse(cluster.configContract);
+    const marks = nodePatch(contract, props);
     this.#patches = [...(marks === undefined ? [] : [marks]), ...(props.patches ?? [])];
     const prefix = `${cluster.clusterName}-`;
     // Machines of several pools are instances of one block where they move, so that pools can't shorten their names.
@@ -95,6 +96,7 @@ export abstract class Pool<Settings> extends Construct {
       schematic: cluster.schematic,
       imageFactory: cluster.imageFactory,
       settings: props,
+      nodes: props,
       machineConfig: () => cluster.machineConfig(this),
       configSettings: (at) => cluster.configSettings(this, at),
       bindingMeta: cluster.bindingMeta,
@@ -102,6 +104,9 @@ export abstract class Pool<Settings> extends Construct {
       rows: this.rows,
     });
     const { rows, set } = this;
+    // The engine finds machines that come and go by themselves, and their config, by this label.
+    const label = nodePatch(contract, { labels: { [scalingPoolLabel]: name } });
+    if (set === undefined && label !== undefined) this.#patches.unshift(label);
     this.machines = set === undefined ? [] : requests.map((request) => new Machine(request, rows, set));
   }
 

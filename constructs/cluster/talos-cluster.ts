@@ -8,6 +8,7 @@ import {
   clusterSettings,
   machineSettings,
   rolloutSettings,
+  type scalingPoolSettings,
 } from "../../model/settings/index.ts";
 import { given, isGiven } from "../../talos/given.ts";
 import { defaultInstallImage, type SchematicChoice } from "../../talos/image/index.ts";
@@ -24,7 +25,7 @@ import {
   TalosmithProvider,
   TalosmithResource,
 } from "../talosmith/bindings.ts";
-import { aliasUnlessFirst, type BindingMeta } from "../terraform/index.ts";
+import { aliasUnlessFirst, type BindingMeta, Resource } from "../terraform/index.ts";
 import { ClusterAddons } from "./cluster-addons.ts";
 import { type BackupProps, backupArguments } from "./day-two.ts";
 import type { Infrastructure } from "./infrastructure.ts";
@@ -96,6 +97,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   #sharedMembers: TalosmithResource<"talosmith_member"> | undefined;
   readonly #members = new Map<Pool<Settings>, TalosmithResource<"talosmith_member">>();
   readonly #provider: TalosmithProvider;
+  readonly #cluster: TalosmithResource<"talosmith_cluster">;
   readonly #addons: ClusterAddons;
 
   constructor(scope: Construct, id: string, props: TalosClusterProps<Settings>) {
@@ -130,7 +132,8 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       this.endpoint = props.endpoint ?? props.infrastructure.endpoint(this.controlPlane.machines);
     }
     const args = () => this.#clusterArguments();
-    this.resource = new TalosmithResource(this.#scope, "cluster", "talosmith_cluster", args, this.bindingMeta);
+    this.#cluster = new TalosmithResource(this.#scope, "cluster", "talosmith_cluster", args, this.bindingMeta);
+    this.resource = this.#cluster;
     this.#addons = new ClusterAddons(this, (id, addon, others) => {
       const meta = { ...this.bindingMeta, dependsOn: [this.resource, ...others] };
       return new TalosmithResource(
@@ -236,7 +239,11 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   addPool(pool: Pool<Settings>): void {
     this.#pools.push(pool);
     const { set, rows } = pool;
-    if (set === undefined) return;
+    if (set === undefined) {
+      // New machines start from the new template before the others are changed, and stay until the cluster has ended.
+      this.#cluster.dependOn(...pool.node.findAll().filter((construct) => construct instanceof Resource));
+      return;
+    }
     // Also where nothing below has it: the pool's map comes into the stack with it, and not while the stack is written.
     const { forEach } = rows;
     const { reach, talosEndpoints, configSource, machinesMove = false } = this.#props.infrastructure;
@@ -264,17 +271,13 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
 
   /** @internal */
   machineConfig(pool: Pool<Settings>): string {
-    const args = () => {
-      const { all, controlPlane, worker } = this.#resolved().patches;
-      const patches = [...all, ...(pool.role === "controlplane" ? controlPlane : worker), ...pool.patches];
-      return {
+    const args = () =>
+      ({
         ...this.#settings(),
         role: pool.role,
         include_secrets: true,
-        ...(patches.length === 0 ? {} : { patches }),
-        ...this.#patchFiles(),
-      } as const;
-    };
+        ...this.#patchesOf(pool),
+      }) as const;
     return new MachineConfigDataSource(pool, "config", args, this.bindingMeta).config;
   }
 
@@ -302,6 +305,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     return {
       ...this.#settings(),
       machines: this.#machines(),
+      ...given({ scaling_pools: this.#scalingPools() }),
       ...(isJoined(props.controlPlane) ? { join: { control_planes: props.controlPlane.addresses } } : {}),
       ...differs("talos_endpoints", props.infrastructure.talosEndpoints, undefined),
       ...differs("trust_on_first_use", props.infrastructure.trustOnFirstUse, false),
@@ -370,6 +374,20 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       lists.push(Token.asList(ref(`${at.row}.own_patches`)));
     }
     return joinedLists(lists);
+  }
+
+  /** Patches of a pool whose machines are in no list. */
+  #patchesOf(pool: Pool<Settings>): ArgumentsOf<typeof scalingPoolSettings> {
+    const { all, controlPlane, worker } = this.#resolved().patches;
+    const patches = [...all, ...(pool.role === "controlplane" ? controlPlane : worker), ...pool.patches];
+    return { ...given({ patches: patches.length === 0 ? undefined : patches }), ...this.#patchFiles() };
+  }
+
+  #scalingPools(): ClusterArguments["scaling_pools"] {
+    const pools = this.#pools.filter(({ set }) => set === undefined);
+    return pools.length === 0
+      ? undefined
+      : Object.fromEntries(pools.map((pool) => [pool.poolName, this.#patchesOf(pool)]));
   }
 
   #patchFiles(): { readonly patch_files?: readonly string[] } {

@@ -8,6 +8,7 @@ import type {
   clusterSettings,
   machineSettings,
   rolloutSettings,
+  scalingPoolSettings,
 } from "../../model/settings/index.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { type Arguments, type BindingMeta, DataSource, Provider, Resource } from "../terraform/index.ts";
@@ -35,6 +36,8 @@ export class TalosmithProvider extends Provider<TalosmithProviderArguments> {
 export interface ClusterArguments extends ArgumentsOf<typeof clusterSettings> {
   /** Machine name to machine. */
   readonly machines: { readonly [name: string]: ArgumentsOf<typeof machineSettings> };
+  /** Pools of auto scaling groups by name. */
+  readonly scaling_pools?: { readonly [name: string]: ArgumentsOf<typeof scalingPoolSettings> };
   /** The control plane of another stack that these workers join. */
   readonly join?: { readonly control_planes: readonly string[] };
   /** Where the Talos API of all machines is reached, when it is not at each machine's own address. */

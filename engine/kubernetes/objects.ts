@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
+import { scalingPoolLabel } from "../../model/settings/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { oneLine } from "../../talos/plain-text.ts";
@@ -155,6 +156,7 @@ function toNode(node: z.infer<typeof nodeSchema>): KubernetesNode {
     unschedulable: node.spec.unschedulable,
     cordonedByUs: cordonMark in node.metadata.annotations,
     controlPlane: "node-role.kubernetes.io/control-plane" in node.metadata.labels,
+    ...given({ scalingPool: node.metadata.labels[scalingPoolLabel] }),
     addresses: node.status.addresses.filter(({ type }) => type === "InternalIP").map(({ address }) => address),
     kubeletVersion: node.status.nodeInfo.kubeletVersion,
   };

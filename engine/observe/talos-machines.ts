@@ -52,11 +52,20 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
   if (onlyLook) for (const { address } of desired.machines) known.add(address);
   const controlPlanes =
     onlyLook && endpoints === undefined ? connectControlPlanes(desired.machines, authentication) : undefined;
-  const clientOf = ({ address }: MachineTarget): TalosClient => {
+  const planes = desired.machines.filter(({ role }) => role === "controlplane").map(({ address }) => address);
+  /** How machines of auto scaling groups are reached: their addresses are the nodes' own, which may be private. */
+  let throughPlanes = shared;
+  const passedTo = (address: string) => {
+    throughPlanes ??= connectEndpoints(planes, authentication);
+    return throughPlanes.machine(parseAddress(address).host);
+  };
+  const clientOf = ({ address, scalingPool }: MachineTarget): TalosClient => {
     const known = clients.get(address);
     if (known !== undefined) return known;
-    const client =
-      shared?.machine(parseAddress(address).host) ?? controlPlanes?.itself(address) ?? connect(address, authentication);
+    const isPassedOn = shared !== undefined || scalingPool !== undefined;
+    const client = isPassedOn
+      ? passedTo(address)
+      : (controlPlanes?.itself(address) ?? connect(address, authentication));
     clients.set(address, client);
     return client;
   };
@@ -73,10 +82,10 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
   /** The active configs as they were last seen: whoever waits asks again and again, and reads each once. */
   const configs = new Map<string, MachineConfig>();
   const ask = async (machine: MachineTarget, signal?: AbortSignal): Promise<MachineState> => {
-    if (endpoints !== undefined)
-      return inspectThrough(machine, { client: clientOf(machine), onlyLook }, endpoints.length, signal);
     const passed = await controlPlanes?.inspect(machine, signal);
     if (passed !== undefined) return passed;
+    if (endpoints !== undefined || machine.scalingPool !== undefined)
+      return inspectThrough(machine, { client: clientOf(machine), onlyLook }, (endpoints ?? planes).length, signal);
     const { ca } = credentials;
     const now = () => issuing.clock.now();
     const context = { client: clientOf(machine), ca, known: known.has(machine.address), onlyLook, now };
@@ -96,7 +105,7 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
       return { ...state, config };
     },
     async install(machine, config, signal) {
-      if (endpoints !== undefined) throw noFirstContact(machine);
+      if (endpoints !== undefined || machine.scalingPool !== undefined) throw noFirstContact(machine);
       const client = connect(machine.address, { kind: "maintenance", ...trust(machine, desired) });
       try {
         return await client.applyConfiguration(config.text, call(signal));
@@ -176,7 +185,7 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
     close() {
       for (const client of clients.values()) client.close();
       clients.clear();
-      shared?.close();
+      throughPlanes?.close();
       controlPlanes?.close();
       kubernetes.close();
     },

@@ -43,6 +43,7 @@ export class Rendering implements Renderable {
     const {
       name: clusterName,
       machines,
+      scalingPools: _pools,
       patches: _patches,
       leaving: _leaving,
       talosEndpoints: _ways,
@@ -77,7 +78,8 @@ export class Rendering implements Renderable {
     return this.#rendered[index];
   }
 
-  #render({ name, role, address, fingerprint, meta, patches: own = [], ...input }: MachineSpec): DesiredMachine {
+  #render(machine: MachineSpec): DesiredMachine {
+    const { name, role, address, fingerprint, meta, scalingPool, patches: own = [], ...input } = machine;
     const { patches, talosVersion } = this.#spec;
     // The machine's own patches have the last word.
     const all = [patches?.all, role === "controlplane" ? patches?.controlPlane : patches?.worker, own].flatMap(
@@ -86,12 +88,13 @@ export class Rendering implements Renderable {
     const { config, facts } = generateConfigWithFacts(this.#config, this.#secrets, {
       ...input,
       type: role,
-      hostname: name,
+      // All machines of a scaling group have one config; the platform names each of them.
+      ...given({ hostname: scalingPool === undefined ? name : undefined }),
       patches: all,
     });
     const { installImage, installDisk, hostname, namesItself } = facts;
     // One that names itself was adopted with the name that it has.
-    if (hostname !== name && !namesItself) {
+    if (scalingPool === undefined && hostname !== name && !namesItself) {
       const found = hostname === undefined ? "takes the host name away" : `sets the host name ${hostname}`;
       throw new TalosError("invalid-input", `machine "${name}": a patch ${found}; a machine's name is its host name`, {
         hint: "Rename the machine instead. Nodes and etcd members are found by this name.",
@@ -104,7 +107,8 @@ export class Rendering implements Renderable {
       config,
       installImage: installImage ?? defaultInstallImage(talosVersion),
       patches: all.filter((patch) => typeof patch === "string"),
-      ...given({ fingerprint, installDisk, meta: Object.keys(meta ?? {}).length === 0 ? undefined : meta }),
+      ...given({ fingerprint, installDisk, scalingPool }),
+      ...given({ meta: Object.keys(meta ?? {}).length === 0 ? undefined : meta }),
     };
   }
 }
@@ -121,9 +125,9 @@ export function outlineOf(spec: ClusterSpec): DesiredCluster {
     trustOnFirstUse,
     kubernetesVersion: kubernetesVersion.toString().replace(/^v/, ""),
     nodesBecomeReady: cni?.name !== "none",
-    machines: [...spec.machines].sort(byRoleAndName).map(({ name, role, address, fingerprint, meta }) => ({
+    machines: [...spec.machines].sort(byRoleAndName).map(({ name, role, address, fingerprint, meta, scalingPool }) => ({
       ...{ name, role, address, ...withoutConfig },
-      ...given({ fingerprint, meta }),
+      ...given({ fingerprint, meta, scalingPool }),
     })),
     leaving: [...leaving].sort(byRoleAndName).map(({ name, role, address }) => ({ name, role, address })),
     ...given({

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two releases that make a cluster use AWS: load balancers for services, and EBS volumes for claims.
+// The releases that make a cluster use AWS: load balancers for services, EBS volumes for claims, and machines for pods.
 import { KubernetesVersion } from "../../talos/version/index.ts";
 import { type AddonPlan, systemAddon } from "./addon-plan.ts";
 
@@ -11,23 +11,31 @@ export interface AwsAddonSettings {
   readonly controlPlanes: number;
   readonly cloudControllerManager: boolean;
   readonly ebsCsi: boolean;
+  readonly clusterAutoscaler: boolean;
   /** Whether claims that name no class get an EBS volume. */
   readonly ebsIsDefault: boolean;
 }
 
 const controlPlaneRole = "node-role.kubernetes.io/control-plane";
 const controllerManager = "aws-cloud-controller-manager";
+const onControlPlanes = [
+  { key: controlPlaneRole, operator: "Exists", effect: "NoSchedule" },
+  { operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 },
+];
 
 /** The add-ons of an AWS cluster, in their order. Pure. */
 export function awsAddons(settings: AwsAddonSettings): readonly AddonPlan[] {
   return [
     ...(settings.cloudControllerManager ? [cloudControllerManagerAddon(settings)] : []),
     ...(settings.ebsCsi ? [ebsCsiAddon(settings)] : []),
+    ...(settings.clusterAutoscaler ? [clusterAutoscalerAddon(settings)] : []),
   ];
 }
 
-/** Newest releases of the controller by minor release of Kubernetes, which they follow. */
-const controllerReleases: Readonly<Record<number, string>> = {
+/** Newest releases by minor release of Kubernetes, which they follow. */
+type Releases = Readonly<Record<number, string>>;
+
+const controllerReleases: Releases = {
   31: "v1.31.9",
   32: "v1.32.8",
   33: "v1.33.4",
@@ -36,10 +44,19 @@ const controllerReleases: Readonly<Record<number, string>> = {
   36: "v1.36.1",
 };
 
-function controllerRelease(kubernetesVersion: string): string | undefined {
-  const minors = Object.keys(controllerReleases).map(Number);
+const autoscalerReleases: Releases = {
+  31: "v1.31.5",
+  32: "v1.32.7",
+  33: "v1.33.6",
+  34: "v1.34.5",
+  35: "v1.35.2",
+  36: "v1.36.1",
+};
+
+function releaseFor(kubernetesVersion: string, releases: Releases): string | undefined {
+  const minors = Object.keys(releases).map(Number);
   const { minor } = KubernetesVersion.parse(kubernetesVersion);
-  return controllerReleases[Math.min(Math.max(minor, Math.min(...minors)), Math.max(...minors))];
+  return releases[Math.min(Math.max(minor, Math.min(...minors)), Math.max(...minors))];
 }
 
 /** On control planes, which have the rights; on the host's network, where one hop is enough to reach the metadata. */
@@ -57,7 +74,7 @@ function cloudControllerManagerAddon({ clusterName, kubernetesVersion }: AwsAddo
         "--configure-cloud-routes=false",
       ],
       hostNetworking: true,
-      image: { tag: controllerRelease(kubernetesVersion) },
+      image: { tag: releaseFor(kubernetesVersion, controllerReleases) },
     },
   });
 }
@@ -80,10 +97,7 @@ function ebsCsiAddon(settings: AwsAddonSettings): AddonPlan {
         // A second one on the same node would keep that node from being drained.
         replicaCount: Math.min(2, controlPlanes),
         nodeSelector: { [controlPlaneRole]: "" },
-        tolerations: [
-          { key: controlPlaneRole, operator: "Exists", effect: "NoSchedule" },
-          { operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 },
-        ],
+        tolerations: onControlPlanes,
       },
       node: { hostNetwork: true, enableWindows: false },
       storageClasses: [
@@ -96,6 +110,27 @@ function ebsCsiAddon(settings: AwsAddonSettings): AddonPlan {
         },
       ],
       helmTester: { enabled: false },
+    },
+  });
+}
+
+/** On control planes, which have the rights; on the host's network, where one hop is enough to reach the metadata. */
+function clusterAutoscalerAddon({ clusterName, region, kubernetesVersion }: AwsAddonSettings): AddonPlan {
+  return systemAddon({
+    name: "cluster-autoscaler",
+    repository: "https://kubernetes.github.io/autoscaler",
+    version: "9.59.0",
+    // It knows machines by the provider ids that the controller gives their nodes.
+    after: [controllerManager],
+    values: {
+      cloudProvider: "aws",
+      awsRegion: region,
+      autoDiscovery: { clusterName },
+      hostNetwork: true,
+      dnsPolicy: "Default",
+      nodeSelector: { [controlPlaneRole]: "" },
+      tolerations: onControlPlanes,
+      image: { tag: releaseFor(kubernetesVersion, autoscalerReleases) },
     },
   });
 }

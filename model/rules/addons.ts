@@ -22,7 +22,11 @@ const addonNamesUnique: Rule = (environment) => {
 function installerOf({ kind, infrastructure, storage }: Environment, name: string): readonly string[] | undefined {
   if (name === "csi-driver-nfs") return storage.nfs && ["storage", "nfs"];
   if (kind !== "aws") return undefined;
-  const setting = { "aws-cloud-controller-manager": "cloudControllerManager", "aws-ebs-csi-driver": "ebsCsi" } as const;
+  const setting = {
+    "aws-cloud-controller-manager": "cloudControllerManager",
+    "aws-ebs-csi-driver": "ebsCsi",
+    "cluster-autoscaler": "clusterAutoscaler",
+  } as const;
   const key = setting[name as keyof typeof setting];
   return key !== undefined && infrastructure[key] ? ["infrastructure", key] : undefined;
 }

@@ -279,6 +279,18 @@ const scalingInOrder = ruleFor("aws", ({ workers }) =>
   ),
 );
 
+/** Without the provider ids that the controller gives their nodes, it takes machines for ones that never joined. */
+const autoscalerKnowsNodes = ruleFor("aws", ({ infrastructure: { clusterAutoscaler, cloudControllerManager } }) =>
+  !clusterAutoscaler || cloudControllerManager
+    ? []
+    : error({
+        path: path("clusterAutoscaler"),
+        found: "clusterAutoscaler without cloudControllerManager",
+        expected: "both, because the autoscaler finds nodes by the ids that the controller gives them",
+        hint: "Add cloudControllerManager: true. Without node ids the autoscaler terminates machines 15 minutes after they have joined.",
+      }),
+);
+
 const architectureFits = ruleFor("aws", (environment) => {
   const { architecture } = environment.infrastructure;
   // Families with a g after the generation (t4g, m7gd, …) are Graviton; a1 and im4gn follow older names.
@@ -365,6 +377,7 @@ export const awsInfrastructureRules = {
   roomForSubnets,
   ownRules,
   oneProfile,
+  autoscalerKnowsNodes,
 } as const satisfies Rules;
 
 export const awsRules = {

@@ -215,6 +215,12 @@ export const aws = {
       .describe(
         "Install the EBS CSI driver and the StorageClass gp3, with the permissions that it needs. Control planes then answer pods' metadata requests.",
       ),
+    clusterAutoscaler: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Install the cluster autoscaler, which starts machines of pools with scaling for pods that find no room, and drains and terminates those that are not needed. Needs cloudControllerManager.",
+      ),
     securityGroupRules: z
       .strictObject({
         ingress: z.array(ownRule).default([]).describe("What else may reach machines."),

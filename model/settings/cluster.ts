@@ -208,6 +208,9 @@ export const poolSettings = {
   },
 } as const satisfies Settings;
 
+/** On nodes of machines that an auto scaling group starts: the name of their pool. */
+export const scalingPoolLabel = "talosmith.internal/pool";
+
 /** What Terraform knows of a machine. Files and constructs have it by pool and infrastructure. */
 export const machineSettings = {
   role: {
@@ -277,6 +280,12 @@ export const machineSettings = {
     description:
       "Values of the machine's META partition by key, such as `10` for its network; an empty text removes a value, and so does removing the key. No secrets: they are in plan and state.",
   },
+} as const satisfies Settings;
+
+/** What Terraform knows of the machines that an auto scaling group starts. */
+export const scalingPoolSettings = {
+  patches: machineSettings.patches,
+  patchFiles: machineSettings.patchFiles,
 } as const satisfies Settings;
 
 /** How many machines a pool has, and what it is called. */

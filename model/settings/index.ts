@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-export { clusterSettings, controlPlaneSettings, machineSettings, poolSettings, workerSettings } from "./cluster.ts";
+export {
+  clusterSettings,
+  controlPlaneSettings,
+  machineSettings,
+  poolSettings,
+  scalingPoolLabel,
+  scalingPoolSettings,
+  workerSettings,
+} from "./cluster.ts";
 export { addonSettings, bucketSettings, chartCredentialSettings } from "./day-two.ts";
 export { type Canary, type Gate, type Rollout, rolloutSettings, type Window } from "./rollout.ts";
 export type {

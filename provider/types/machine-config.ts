@@ -83,6 +83,7 @@ export async function renderConfig(
     config_source: null,
     rollout: null,
     machines: {},
+    scaling_pools: null,
   });
   return generateMachineConfig({ ...spec, clusterName }, secrets, {
     type: input.role === "controlplane" ? "controlplane" : "worker",

@@ -88,27 +88,45 @@ export async function refuseSecretPatches(
 
 /** The input with what its patch files hold among the patches of each machine. Secret: for rendering only. */
 export async function withPatchFiles(input: ClusterInput, client: Client): Promise<ClusterInput> {
-  const machines = await Promise.all(
-    Object.entries(input.machines).map(async ([name, machine]) => {
-      if (machine.patch_files === null) return [name, machine] as const;
-      const at = path("machines").key(name).attribute("patch_files");
-      const texts = await patchesOfFiles(client, machine.patch_files, input, at);
-      return [name, { ...machine, patches: [...(machine.patches ?? []), ...texts] }] as const;
-    }),
-  );
-  return { ...input, machines: Object.fromEntries(machines) };
+  const opened = async <H extends PatchHolder>(holders: Readonly<Record<string, H>>, at: AttributePath) =>
+    Object.fromEntries(
+      await Promise.all(
+        Object.entries(holders).map(async ([name, holder]) => {
+          if (holder.patch_files === null) return [name, holder] as const;
+          const texts = await patchesOfFiles(client, holder.patch_files, input, at.key(name).attribute("patch_files"));
+          return [name, { ...holder, patches: [...(holder.patches ?? []), ...texts] }] as const;
+        }),
+      ),
+    );
+  return {
+    ...input,
+    machines: await opened(input.machines, path("machines")),
+    scaling_pools: input.scaling_pools && (await opened(input.scaling_pools, path("scaling_pools"))),
+  };
+}
+
+/** A machine, or a pool whose machines are in no list. */
+type PatchHolder = Pick<ClusterInput["machines"][string], "patches" | "patch_files">;
+
+/** All that name patch files, with their paths. */
+function patchHolders({
+  machines,
+  scaling_pools: pools,
+}: Pick<ClusterInput, "machines" | "scaling_pools">): readonly (readonly [AttributePath, PatchHolder])[] {
+  const at = (place: "machines" | "scaling_pools", holders: Readonly<Record<string, PatchHolder>>) =>
+    Object.entries(holders).map(([name, holder]) => [path(place).key(name), holder] as const);
+  return [...at("machines", machines), ...at("scaling_pools", pools ?? {})];
 }
 
 /** The hash of every patch file that the input names, by its path. */
 export async function patchHashes(
-  input: Pick<ClusterInput, "machines" | "talos_version" | "config_contract">,
+  input: Pick<ClusterInput, "machines" | "scaling_pools" | "talos_version" | "config_contract">,
   client: Client,
   secrets: SecretsBundle,
 ): Promise<Readonly<Record<string, string>>> {
   const hashes: Record<string, string> = {};
-  for (const [name, { patch_files: files }] of Object.entries(input.machines)) {
-    const at = path("machines").key(name).attribute("patch_files");
-    const texts = await patchesOfFiles(client, files ?? [], input, at);
+  for (const [at, { patch_files: files }] of patchHolders(input)) {
+    const texts = await patchesOfFiles(client, files ?? [], input, at.attribute("patch_files"));
     files?.forEach((file, index) => {
       hashes[file] = patchHash(texts[index] ?? "", secrets);
     });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { clusterChanges, goingMachines } from "../cluster-change.ts";
 import { type HardwareChange, hardwareChanges } from "../hardware.ts";
-import type { Change, Finding, Plan, Rule, Values } from "../plan.ts";
+import { type Change, changedAttributes, type Finding, type Plan, type Rule, type Values } from "../plan.ts";
 import { machineTypes, memberOn } from "./machines.ts";
 
 /** What holds data that nothing in the configuration can make again, and what that data is. */
@@ -161,6 +161,19 @@ function stoppedFindings(stopped: readonly HardwareChange[]): readonly Finding[]
   const sentence = `${names} ${stopped.length === 1 ? "is" : "are"} stopped to change the hardware; disks are kept. talosmith deploy drains and changes one batch at a time. terraform apply does not drain, and the provider refuses more than one control plane or max_unavailable workers at once.`;
   return [{ level: "caution", title: "Machines stopped", address: first.addresses[0] ?? "", sentence }];
 }
+
+/** The image and the config of running machines are the engine's to change; all else of a template is for new machines. */
+const followed = new Set(["image_id", "user_data", "latest_version", "default_version", "tags", "tags_all"]);
+
+/** Machines of an auto scaling group that stay as they were started. */
+export const templateRule: Rule = ({ changes }) =>
+  changes.flatMap((change): Finding[] => {
+    if (change.type !== "aws_launch_template" || change.action !== "update") return [];
+    const kept = changedAttributes(change).filter((name) => !followed.has(name));
+    if (kept.length === 0) return [];
+    const sentence = `Machines of ${String(change.before?.name)} that run keep their ${kept.join(", ")}; only new ones get the change. To replace one: kubectl drain it, then aws autoscaling terminate-instance-in-auto-scaling-group --no-should-decrement-desired-capacity --instance-id <node>.`;
+    return [{ level: "caution", title: "Running machines keep the old template", address: change.address, sentence }];
+  });
 
 function toldByClusters(plan: Plan): ReadonlySet<string> {
   return new Set(

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import { deployment, type Ended, type Project, service } from "./project.ts";
+import type { Ended, Programs } from "./programs.ts";
+import { deployment, type Project, service } from "./project.ts";
 
 export const seconds = ({ seconds: took }: Ended) => `${took.toFixed(0)} s`;
 export const lastLines = (said: string) => said.trimEnd().split("\n").slice(-12).join("\n");
@@ -20,15 +21,15 @@ export function expectText(ended: Ended, text: RegExp, what: string): string {
   throw new Error(`${what}: ${text} was not printed\n${lastLines(ended.said)}`);
 }
 
-export const succeed = async (project: Project, ...words: string[]) =>
+export const succeed = async (project: Programs, ...words: string[]) =>
   expectCode(await project.talosmith(words), 0, words.join(" "));
-export const emptyPlan = async (project: Project): Promise<string> => {
-  const plan = await succeed(project, "plan", "trial");
+export const emptyPlan = async (project: Programs): Promise<string> => {
+  const plan = await succeed(project, "plan", project.name);
   return `${expectText(plan, /Nothing to change\.|No changes\./, "plan")} (${seconds(plan)})`;
 };
 
 /** The Kubernetes versions of control plane components and kubelets that run, sorted. */
-export async function runningVersions(project: Project): Promise<string> {
+export async function runningVersions(project: Programs): Promise<string> {
   const pods = await project.kubectl([
     ...["get", "pods", "-n", "kube-system", "-l", "tier=control-plane"],
     ...["-o", "jsonpath={range .items[*]}{.spec.containers[0].image}{'\\n'}{end}"],
@@ -49,7 +50,7 @@ export async function runningVersions(project: Project): Promise<string> {
     .join(", ");
 }
 
-export async function expectVersion(project: Project, version: string): Promise<string> {
+export async function expectVersion(project: Programs, version: string): Promise<string> {
   const found = await runningVersions(project);
   if (found.split(", ").every((each) => each.endsWith(`:v${version}`))) return found;
   throw new Error(`versions that run: found ${found}, expected ${version} everywhere`);

@@ -1,31 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { spawn } from "node:child_process";
-import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import * as z from "zod";
 import { cleanEnvironment } from "../../test/support/terraform.ts";
 import type { Cluster, Lab } from "./lab.ts";
-
-export interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  /** Both streams in the order in which they came. */
-  readonly said: string;
-  readonly seconds: number;
-}
-
-export interface RunOptions {
-  readonly env?: Readonly<Record<string, string>>;
-  /** Ends the command by this signal as soon as this was printed. */
-  readonly endAt?: { readonly text: RegExp; readonly signal: "SIGKILL" | "SIGTERM" };
-  /** Ends the command by SIGKILL after so many seconds. */
-  readonly killAfter?: number;
-  readonly stdin?: string;
-}
-
-/** Minutes. A command that takes longer is taken for one that hangs. */
-const longest = 15;
+import { type Ended, Programs } from "./programs.ts";
 
 /** The image of the registry that answers "OK" on port 8080 (coredns stands behind that name in the lab). */
 const image = "registry.k8s.io/coredns/coredns:v1.14.6";
@@ -34,12 +14,14 @@ const sysctlName = "net.ipv4.ip_local_port_range";
 const sysctlValue = (number: number) => `${10_000 + number} 60000`;
 
 /** A project in a folder of its own, and the programs that run in it. */
-export class Project {
-  readonly root = realpathSync(mkdtempSync(join(tmpdir(), "talosmith-real-")));
+export class Project extends Programs {
   readonly lab: Lab;
   cluster: Cluster = { kubernetes: "1.36.1", controlPlanes: 1, workers: 1, sysctl: 1, addon: false };
 
   constructor(lab: Lab) {
+    const root = realpathSync(mkdtempSync(join(tmpdir(), "talosmith-real-")));
+    const env = cleanEnvironment({ HOME: join(root, "home"), TMPDIR: join(root, "tmp") });
+    super({ root, name: "trial", within: lab.within, env });
     this.lab = lab;
     for (const folder of ["home", "tmp", "environments", "charts/app/templates"])
       mkdirSync(join(this.root, folder), { recursive: true });
@@ -83,65 +65,6 @@ export class Project {
     const file = join(this.root, "tmp/changed.yaml");
     writeFileSync(file, spec.replace(sysctlValue(this.cluster.sysctl), sysctlValue(9999)), { mode: 0o600 });
     return this.talosmith(["apply", ...target, "-f", file, "--mode", "no-reboot"]);
-  }
-
-  /** The real command, to its end. */
-  talosmith(words: readonly string[], options: RunOptions = {}): Promise<Ended> {
-    return this.run([process.execPath, resolve("bin/talosmith.js"), ...words], options);
-  }
-
-  kubectl(words: readonly string[], stdin?: string): Promise<Ended> {
-    const kubeconfig = join(this.root, "generated/trial/kubeconfig");
-    return this.run(["kubectl", "--kubeconfig", kubeconfig, ...words], stdin === undefined ? {} : { stdin });
-  }
-
-  /** The answer of the Kubernetes API to a GET. */
-  async kubernetes(path: string): Promise<unknown> {
-    return JSON.parse((await this.kubectl(["get", "--raw", path])).stdout);
-  }
-
-  apply(...objects: readonly unknown[]): Promise<Ended> {
-    return this.kubectl(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
-  }
-
-  run(words: readonly string[], options: RunOptions = {}): Promise<Ended> {
-    const [program = "", ...rest] = [...this.lab.within, ...words];
-    const began = performance.now();
-    const child = spawn(program, rest, {
-      cwd: this.root,
-      env: cleanEnvironment({
-        HOME: join(this.root, "home"),
-        TMPDIR: join(this.root, "tmp"),
-        NO_COLOR: "1",
-        ...options.env,
-      }),
-      stdio: ["pipe", "pipe", "pipe"],
-    });
-    child.stdin.end(options.stdin ?? "");
-    let [stdout, said] = ["", ""];
-    const hear = (text: string) => {
-      said += text;
-      appendFileSync(join(this.root, "log.txt"), text);
-      if (options.endAt?.text.test(said)) child.kill(options.endAt.signal);
-    };
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      stdout += text;
-      hear(text);
-    });
-    child.stderr.setEncoding("utf8").on("data", hear);
-    const hangs = setTimeout(() => child.kill("SIGKILL"), (options.killAfter ?? longest * 60) * 1000);
-    appendFileSync(join(this.root, "log.txt"), `\n$ ${words.slice(1).join(" ")}\n`);
-    return new Promise((done, fail) => {
-      child.on("error", fail);
-      child.on("close", (code) => {
-        clearTimeout(hangs);
-        done({ code, stdout, said, seconds: (performance.now() - began) / 1000 });
-      });
-    });
-  }
-
-  remove(): void {
-    rmSync(this.root, { recursive: true, force: true });
   }
 }
 

@@ -209,6 +209,39 @@ resource "aws_iam_role_policy" "control_plane_cloud_controller" {
   })
 }
 
+resource "aws_iam_role_policy" "control_plane_cluster_autoscaler" {
+  name = "cluster-autoscaler"
+  role = aws_iam_role.control_plane.id
+  policy = jsonencode({
+    Statement = [
+      {
+        Action = [
+          "autoscaling:DescribeAutoScalingGroups",
+          "autoscaling:DescribeAutoScalingInstances",
+          "autoscaling:DescribeLaunchConfigurations",
+          "autoscaling:DescribeScalingActivities",
+          "autoscaling:DescribeTags",
+          "ec2:DescribeImages",
+          "ec2:DescribeInstanceTypes",
+          "ec2:DescribeLaunchTemplateVersions",
+          "ec2:GetInstanceTypesFromInstanceRequirements",
+        ]
+        Effect   = "Allow"
+        Resource = "*"
+        Sid      = "See"
+      },
+      {
+        Action    = ["autoscaling:SetDesiredCapacity", "autoscaling:TerminateInstanceInAutoScalingGroup"]
+        Condition = { StringEquals = { "aws:ResourceTag/k8s.io/cluster-autoscaler/production" = "owned" } }
+        Effect    = "Allow"
+        Resource  = "arn:${data.aws_partition.partition.partition}:autoscaling:eu-central-1:${data.aws_caller_identity.account.account_id}:autoScalingGroup:*:autoScalingGroupName/*"
+        Sid       = "ResizeOwnGroups"
+      },
+    ]
+    Version = "2012-10-17"
+  })
+}
+
 resource "aws_iam_role_policy" "control_plane_ebs_csi" {
   name = "ebs-csi"
   role = aws_iam_role.control_plane.id

@@ -169,12 +169,14 @@ resource "aws_launch_template" "burst_template" {
 
 # Workers that come and go by themselves.
 resource "aws_autoscaling_group" "burst" {
-  name                = "production-burst"
-  desired_capacity    = 1
-  health_check_type   = "EC2"
-  max_size            = 10
-  min_size            = 0
-  vpc_zone_identifier = [aws_subnet.private_1.id, aws_subnet.private_2.id, aws_subnet.private_3.id]
+  name                      = "production-burst"
+  desired_capacity          = 1
+  health_check_type         = "EC2"
+  max_size                  = 10
+  min_size                  = 0
+  suspended_processes       = ["AZRebalance"]
+  vpc_zone_identifier       = [aws_subnet.private_1.id, aws_subnet.private_2.id, aws_subnet.private_3.id]
+  wait_for_capacity_timeout = "0"
 
   launch_template {
     id      = aws_launch_template.burst_template.id
@@ -202,6 +204,36 @@ resource "aws_autoscaling_group" "burst" {
     key                 = "kubernetes.io/cluster/production"
     propagate_at_launch = true
     value               = "owned"
+  }
+
+  tag {
+    key                 = "k8s.io/cluster-autoscaler/enabled"
+    propagate_at_launch = false
+    value               = "true"
+  }
+
+  tag {
+    key                 = "k8s.io/cluster-autoscaler/production"
+    propagate_at_launch = false
+    value               = "owned"
+  }
+
+  tag {
+    key                 = "k8s.io/cluster-autoscaler/node-template/label/pool"
+    propagate_at_launch = false
+    value               = "burst"
+  }
+
+  tag {
+    key                 = "k8s.io/cluster-autoscaler/node-template/label/talosmith.internal/pool"
+    propagate_at_launch = false
+    value               = "burst"
+  }
+
+  tag {
+    key                 = "k8s.io/cluster-autoscaler/node-template/taint/burst"
+    propagate_at_launch = false
+    value               = "true:PreferNoSchedule"
   }
 }
 
@@ -241,6 +273,20 @@ resource "talosmith_addon" "addon_aws_ebs_csi_driver" {
   version    = "2.64.0"
   values = [
     "controller:\n  k8sTagClusterId: production\n  nodeSelector:\n    node-role.kubernetes.io/control-plane: \"\"\n  region: eu-central-1\n  replicaCount: 2\n  tolerations:\n    - effect: NoSchedule\n      key: node-role.kubernetes.io/control-plane\n      operator: Exists\n    - effect: NoExecute\n      operator: Exists\n      tolerationSeconds: 300\nhelmTester:\n  enabled: false\nnode:\n  enableWindows: false\n  hostNetwork: true\nstorageClasses:\n  - allowVolumeExpansion: true\n    annotations:\n      storageclass.kubernetes.io/is-default-class: \"true\"\n    name: gp3\n    parameters:\n      encrypted: \"true\"\n      type: gp3\n    volumeBindingMode: WaitForFirstConsumer\n",
+  ]
+
+  depends_on = [talosmith_cluster.cluster, talosmith_addon.addon_aws_cloud_controller_manager]
+}
+
+resource "talosmith_addon" "addon_cluster_autoscaler" {
+  name       = "cluster-autoscaler"
+  chart      = "cluster-autoscaler"
+  endpoints  = [aws_lb.api.dns_name]
+  namespace  = "kube-system"
+  repository = "https://kubernetes.github.io/autoscaler"
+  version    = "9.59.0"
+  values = [
+    "autoDiscovery:\n  clusterName: production\nawsRegion: eu-central-1\ncloudProvider: aws\ndnsPolicy: Default\nhostNetwork: true\nimage:\n  tag: v1.36.1\nnodeSelector:\n  node-role.kubernetes.io/control-plane: \"\"\ntolerations:\n  - effect: NoSchedule\n    key: node-role.kubernetes.io/control-plane\n    operator: Exists\n  - effect: NoExecute\n    operator: Exists\n    tolerationSeconds: 300\n",
   ]
 
   depends_on = [talosmith_cluster.cluster, talosmith_addon.addon_aws_cloud_controller_manager]

@@ -14,6 +14,7 @@ data "talosmith_machine_config" "burst_config" {
   role                    = "worker"
   talos_version           = "v1.13.9"
   patches = [
+    "machine:\n  nodeLabels:\n    talosmith.internal/pool: burst\n",
     "machine:\n  nodeLabels:\n    pool: burst\n  nodeTaints:\n    burst: true:PreferNoSchedule\n",
   ]
 }
@@ -110,6 +111,16 @@ resource "talosmith_cluster" "cluster" {
       provider_id = "aws:///${aws_instance.general[key].availability_zone}/${aws_instance.general[key].id}"
     } },
   )
+  scaling_pools = {
+    burst = {
+      patches = [
+        "machine:\n  nodeLabels:\n    talosmith.internal/pool: burst\n",
+        "machine:\n  nodeLabels:\n    pool: burst\n  nodeTaints:\n    burst: true:PreferNoSchedule\n",
+      ]
+    }
+  }
+
+  depends_on = [aws_launch_template.burst_template, aws_autoscaling_group.burst]
 }
 
 # Files that give access to the cluster.

@@ -22,15 +22,15 @@ const reference = (
 const younger = new Set(["ec2:CopyVolumes volume", "ec2:CreateVolume snapshot"]);
 
 const { resource } = stackOf(
-  "infrastructure: { kind: aws, region: eu-central-1, adminCidrs: [198.51.100.0/24], cloudControllerManager: true, ebsCsi: true }\ncontrolPlane: { count: 1 }\nbackup: {}\n",
+  "infrastructure: { kind: aws, region: eu-central-1, adminCidrs: [198.51.100.0/24], cloudControllerManager: true, ebsCsi: true, clusterAutoscaler: true }\ncontrolPlane: { count: 1 }\nbackup: {}\n",
 );
 const policy = (id: string) =>
   (JSON.parse(String(resource.aws_iam_role_policy?.[id]?.policy)) as { Statement: readonly Statement[] }).Statement;
-const policies = ["control_plane_cloud_controller", "control_plane_ebs_csi"];
+const policies = ["control_plane_cloud_controller", "control_plane_ebs_csi", "control_plane_cluster_autoscaler"];
 const actionsOf = ({ Action }: Statement) => [Action].flat() as string[];
 /** `volume` of arn:…:ec2:…:volume/*, and what of it a condition may ask for. */
 const typesOf = ({ Resource }: Statement) =>
-  ([Resource].flat() as string[]).map((arn) => /:([a-z-]+)\/[^:]*$/.exec(arn)?.[1] ?? arn);
+  ([Resource].flat() as string[]).map((arn) => /:([a-zA-Z-]+)\/[^:]*$/.exec(arn)?.[1] ?? arn);
 const keysOf = ({ Condition = {} }: Statement) =>
   Object.values(Condition).flatMap((test) =>
     Object.keys(test).map((key) => key.replace(/^(aws:(Request|Resource)Tag\/).*/, "$1")),

@@ -250,6 +250,34 @@ describe("machines and network", () => {
     expect(Object.keys(machinesOf(stack))).toEqual(["sample-cp-1"]);
   });
 
+  it("lets the engine and an autoscaler find what a group starts, in the order of the template, the group and the cluster", () => {
+    const pool =
+      "{ name: burst, count: 1, scaling: { min: 0, max: 9 }, labels: { team: a }, taints: { gpu: NoSchedule } }";
+    const stack = aws(withAdmins, `controlPlane: { count: 1 }\nworkers: [${pool}]\n`);
+    const group = stack.resource.aws_autoscaling_group?.burst;
+    const tags = (group?.tag ?? []) as readonly { key: string; value: string; propagate_at_launch: boolean }[];
+    const prefix = "k8s.io/cluster-autoscaler";
+    expect(tags.filter((tag) => tag.key.startsWith(prefix)).map(({ key, value }) => [key, value])).toEqual([
+      [`${prefix}/enabled`, "true"],
+      [`${prefix}/sample`, "owned"],
+      [`${prefix}/node-template/label/team`, "a"],
+      [`${prefix}/node-template/label/talosmith.internal/pool`, "burst"],
+      [`${prefix}/node-template/taint/gpu`, ":NoSchedule"],
+    ]);
+    expect(tags.filter((tag) => tag.propagate_at_launch).map(({ key }) => key)).toEqual([
+      "Name",
+      "kubernetes.io/cluster/sample",
+    ]);
+    // Nothing else than the autoscaler, which drains, may terminate a machine.
+    expect(group).toMatchObject({ suspended_processes: ["AZRebalance"], wait_for_capacity_timeout: "0" });
+    const { scaling_pools: pools, depends_on: after } = cluster(stack) as unknown as Record<string, unknown>;
+    expect(after).toContain("aws_autoscaling_group.burst");
+    // What a machine starts with is what the engine compares it with.
+    const started = stack.data?.talosmith_machine_config?.burst_config as unknown as Record<string, unknown>;
+    expect(pools).toEqual({ burst: { patches: started.patches } });
+    expect(JSON.stringify(started.patches)).toContain("talosmith.internal/pool: burst");
+  });
+
   it.each([
     ["dns: { zone: example.com }", "k8s.sample.example.com"],
     ["dns: { zone: example.com, label: prod }", "k8s.prod.example.com"],
@@ -615,7 +643,14 @@ describe("the cloud controller manager and the EBS CSI driver", () => {
     ["1.37.0", "v1.36.1"],
   ])("the controller for Kubernetes %s is %s", (kubernetesVersion, tag) => {
     const [addon] = awsAddons({
-      ...{ clusterName: "lab", region: "eu-central-1", controlPlanes: 3, ebsCsi: false, ebsIsDefault: true },
+      ...{
+        clusterName: "lab",
+        region: "eu-central-1",
+        controlPlanes: 3,
+        ebsCsi: false,
+        clusterAutoscaler: false,
+        ebsIsDefault: true,
+      },
       cloudControllerManager: true,
       kubernetesVersion,
     });
@@ -640,6 +675,22 @@ describe("the cloud controller manager and the EBS CSI driver", () => {
       storageClasses: [{ name: "gp3", annotations: { "storageclass.kubernetes.io/is-default-class": "true" } }],
     });
     expect(cluster(stack)).not.toHaveProperty("external_cloud_provider");
+  });
+
+  it("clusterAutoscaler: runs where the rights are, in the host's network, after the controller that names the nodes", () => {
+    const stack = switched("cloudControllerManager: true\nclusterAutoscaler: true");
+    expect(policies(stack)).toContain("control_plane_cluster_autoscaler");
+    expect(hops(stack, "control_plane")).toBe(1);
+    const addon = addons(stack).addon_cluster_autoscaler;
+    expect(addon?.depends_on).toContain("talosmith_addon.addon_aws_cloud_controller_manager");
+    expect(parse(addon?.values[0] ?? "")).toMatchObject({
+      cloudProvider: "aws",
+      awsRegion: "eu-central-1",
+      autoDiscovery: { clusterName: "sample" },
+      hostNetwork: true,
+      nodeSelector: { "node-role.kubernetes.io/control-plane": "" },
+      image: { tag: "v1.36.1" },
+    });
   });
 
   it("ebsCsi: one replica for one control plane, which could not be drained of two", () => {

@@ -32,6 +32,7 @@ export const cloudWalks: readonly Walk[] = [
   {
     page: "docs/aws.md",
     name: `${name}, and moto for the state's bucket`,
+    except: ["npm run smoke:aws"],
     open: () =>
       openCloud({
         bucket: states,

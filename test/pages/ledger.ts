@@ -54,6 +54,11 @@ export const elsewhere: readonly Elsewhere[] = [
 /** What no test executes, and what it would take. */
 export const notExecuted: readonly { readonly page: string; readonly begins: string; readonly why: string }[] = [
   {
+    page: "docs/aws.md",
+    begins: "npm run smoke:aws",
+    why: "wants an AWS account, and costs money; test/scripts/aws-smoke.test.ts runs the script with stand-ins",
+  },
+  {
     page: "docs/deploying.md",
     begins: "npm install --global cdktn-cli@0.24",
     why: "wants a newer Node than the tests run on",

@@ -297,6 +297,30 @@ describe("what a review finds", () => {
       ],
       ["caution: Protection removed: aws_lb.api"],
     ],
+    [
+      "a template whose machines that run keep their hardware",
+      [
+        {
+          address: "aws_launch_template.burst_template",
+          actions: ["update"],
+          before: { name: "lab-burst", instance_type: "m7i.large", user_data: "a" },
+          after: { name: "lab-burst", instance_type: "m7i.xlarge", user_data: "b" },
+        },
+      ],
+      ["caution: Running machines keep the old template: aws_launch_template.burst_template"],
+    ],
+    [
+      "a template with another image and config, which the engine brings to the machines that run",
+      [
+        {
+          address: "aws_launch_template.burst_template",
+          actions: ["update"],
+          before: { name: "lab-burst", image_id: "ami-1", user_data: "a" },
+          after: { name: "lab-burst", image_id: "ami-2", user_data: "b" },
+        },
+      ],
+      [],
+    ],
   ];
   test.each(cases)("%s", (_name, changes, findings) => {
     expect(told(planOf(changes))).toEqual(findings);

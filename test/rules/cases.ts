@@ -267,6 +267,7 @@ export const kindCases: Readonly<Record<string, Readonly<Record<string, Case | "
       aws({ iam: { worker: { instanceProfile: "own", policyArns: ["arn:aws:iam::aws:policy/ReadOnlyAccess"] } } }),
       "infrastructure.iam.worker.policyArns",
     ),
+    autoscalerKnowsNodes: inFile(aws({ clusterAutoscaler: true }), "infrastructure.clusterAutoscaler"),
     wayBackIn: inFile(aws({ vpc: { ...given, natCidrs: [] } }), "infrastructure.vpc.natCidrs"),
     scalingInOrder: inFile(
       aws({}, { workers: [{ count: 9, scaling: { min: 1, max: 3 } }] }),

@@ -13,7 +13,8 @@ import {
   recordedLife,
   unknownDifferences,
 } from "../../scripts/real/life-differences.ts";
-import { type Ended, Project } from "../../scripts/real/project.ts";
+import type { Ended } from "../../scripts/real/programs.ts";
+import { Project } from "../../scripts/real/project.ts";
 import { live, observation } from "../../scripts/real/scenario.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { KubernetesClient } from "../simulator/kubernetes-client.ts";

@@ -4,7 +4,7 @@ import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import * as z from "zod";
 import { encryptionFileName } from "../../constructs/index.ts";
-import type { ClusterSpec } from "../../engine/index.ts";
+import type { ClusterSpec, MachineSpec } from "../../engine/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { jsonIn } from "../../talos/plain-text.ts";
@@ -43,13 +43,17 @@ export async function recordedSpec(place: EnvironmentOnDisk): Promise<ClusterSpe
     throw new TalosError("failed-precondition", `${environment.name} has workers only`, {
       hint: `Its control plane belongs to ${environment.joins?.name ?? "another environment"}: name that one.`,
     });
-  const { spec, patchFiles } = recorded;
-  const machines = spec.machines.map(async (machine) => {
-    const files = patchFiles.get(machine.name) ?? [];
+  const { spec, patchFiles, poolPatchFiles } = recorded;
+  const opened = async <H extends Pick<MachineSpec, "patches">>(holder: H, files: readonly string[] = []) => {
     const secret = await openPatchFiles(files, spec.contract, root, context.env);
-    return { ...machine, patches: [...(machine.patches ?? []), ...secret] };
-  });
-  return { ...spec, machines: await Promise.all(machines) };
+    return { ...holder, patches: [...(holder.patches ?? []), ...secret] };
+  };
+  const machines = spec.machines.map((machine) => opened(machine, patchFiles.get(machine.name)));
+  const pools = Object.entries(spec.scalingPools ?? {}).map(
+    async ([name, pool]) => [name, await opened(pool, poolPatchFiles.get(name))] as const,
+  );
+  const scalingPools: ClusterSpec["scalingPools"] = Object.fromEntries(await Promise.all(pools));
+  return { ...spec, machines: await Promise.all(machines), scalingPools };
 }
 
 const outputsSchema = z.object({

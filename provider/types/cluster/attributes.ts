@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { clusterSettings, machineSettings, rolloutSettings } from "../../../model/settings/index.ts";
+import {
+  clusterSettings,
+  machineSettings,
+  rolloutSettings,
+  scalingPoolSettings,
+} from "../../../model/settings/index.ts";
 import { type Attributes, attribute, type ConfigOf, type PlanOf, type StateOf } from "../../framework/index.ts";
 import { attributesOf, describe } from "../setting-attributes.ts";
 import { oneOf, someEndpoint } from "../value-rules.ts";
@@ -11,6 +16,10 @@ export const clusterAttributes = {
   machines: attribute.required.nestedMap(
     "All machines of the cluster by name. A name is also the host name. A machine that is taken out is drained, leaves etcd and is wiped.",
     attributesOf(machineSettings),
+  ),
+  scaling_pools: attribute.optional.nestedMap(
+    "Workers that an auto scaling group starts and terminates, by the name of their pool. They get their config by user-data, with the pool's name as the node label `talosmith.internal/pool`. A refresh finds them by it as nodes of the cluster; they are upgraded and changed as the listed machines are, and reached through the control planes. A destroy leaves them to their group.",
+    attributesOf(scalingPoolSettings),
   ),
   join: attribute.optional.nestedObject(
     "For a stack that has only workers: the control plane of another stack, which is used and never changed. `machines` then has no control plane.",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, Finding, MachineSpec, Renderable, Step } from "../../../engine/index.ts";
+import type { DesiredCluster, Finding, Renderable, Step } from "../../../engine/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import {
   type CreateRequest,
@@ -26,13 +26,15 @@ import { importCluster } from "./import.ts";
 import { numbered, planOfUpdate, stepsOfCreate } from "./planned-steps.ts";
 import { bringAbout, giveUp, takeDown } from "./rollout.ts";
 import { checkChange, checkWishes } from "./rules.ts";
-import { runningOf } from "./running.ts";
+import { poolMachinesOf, runningOf } from "./running.ts";
+import { poolMachines, warnOfEnd } from "./scaling-pools.ts";
 import {
   type ClusterInput,
   clusterSpec,
   joinedControlPlanes,
   leavingMachines,
   plannedContract,
+  type RenderOptions,
   remadeMachines,
   renderCluster,
   replacedMachines,
@@ -93,7 +95,7 @@ export const cluster: Resource<Schema, Client> = {
 
   async read(request) {
     await noteCluster(request.client, request.state);
-    return findDrift(request, (secrets) => prepareWhole(request.state, secrets, request));
+    return findDrift(request, (secrets, found) => prepareWhole(request.state, secrets, request, { found }));
   },
 
   async update(request) {
@@ -103,7 +105,8 @@ export const cluster: Resource<Schema, Client> = {
     const hashes = await agreedHashes({ planned, client }, secrets);
     // Whoever left as a member is gone and wiped; as a machine that does not answer it would be warned about.
     const leaving = leavingMachines(prior, planned).filter(({ name }) => !client.hasLeft(planned.name, name));
-    const desired = await renderWhole(withoutOldMeta(prior, planned), secrets, request, leaving);
+    const found = await poolMachines(planned, secrets, request);
+    const desired = await renderWhole(withoutOldMeta(prior, planned), secrets, request, { leaving, found });
     const announced = isUnknown(planned.steps) ? [] : (planned.steps ?? []);
     const expected = [...leaving.map(({ name }) => name), ...remadeMachines(prior, planned)];
     const claim = heldClaim(client, request.remembered, planned.join !== null);
@@ -170,13 +173,13 @@ async function prepareWhole(
   wishes: ClusterInput,
   secrets: SecretsBundle,
   { signal, client }: Pick<Operation<Client>, "signal" | "client">,
-  leaving: readonly MachineSpec[] = [],
+  { leaving = [], found = [] }: Pick<RenderOptions, "leaving" | "found"> = {},
 ): Promise<Renderable> {
   const input = await withPatchFiles(wishes, client);
   const spec = await clusterSpec(input, leaving);
   if (input.join === null) {
-    const { Rendering } = await import("../../../engine/index.ts");
-    return new Rendering(spec, secrets);
+    const { Rendering, withPoolMachines } = await import("../../../engine/index.ts");
+    return new Rendering(withPoolMachines(spec, found), secrets);
   }
   const planes = await joinedControlPlanes(input, spec.talosVersion, secrets, signal);
   const whole = await renderCluster(input, secrets, { leaving, planes });
@@ -208,10 +211,10 @@ async function agreedHashes(
   throw changedSincePlan(changed.join(", "), path("machines"));
 }
 
-/** Taking a cluster down asks for no configs, so files that are gone are not in the way. */
+/** Taking a cluster down asks for no configs, so files that are gone are not in the way. A group takes its own machines down. */
 function withoutPatchFiles(state: ClusterState): ClusterState {
   const machines = Object.entries(state.machines).map(([name, machine]) => [name, { ...machine, patch_files: null }]);
-  return { ...state, machines: Object.fromEntries(machines) };
+  return { ...state, machines: Object.fromEntries(machines), scaling_pools: null };
 }
 
 /** Before there is a machine. */
@@ -320,7 +323,9 @@ async function planUpdate(request: PlanRequest<Schema, Client>, prior: ClusterSt
     if (known !== undefined) await refuseConfigs(await withPatchFiles(known.input, client), secrets, diagnostics);
     return { ...settled, steps: unknown, changes: unknown };
   }
-  const update = { prior, next: known.input, drift, running };
+  const found = poolMachinesOf(request.remembered);
+  warnOfEnd(found, known.input, diagnostics);
+  const update = { prior, next: known.input, drift, running, found };
   const { refused, conflicts, steps, changes, notes } = await planOfUpdate(update, secrets, client);
   if (conflicts.length > 0)
     diagnostics.warning({

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ObservedCluster, Ownership, Renderable, StepKind } from "../../../engine/index.ts";
+import type { ObservedCluster, Ownership, PoolMachine, Renderable, StepKind } from "../../../engine/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import { DiagnosticError, type ReadRequest } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
@@ -8,6 +8,7 @@ import { reasonOf } from "../translate-error.ts";
 import type { ClusterState, clusterAttributes } from "./attributes.ts";
 import { placeInWords } from "./planned-steps.ts";
 import { machinesApart, withRunning } from "./running.ts";
+import { poolMachines } from "./scaling-pools.ts";
 import { policyOf } from "./spec.ts";
 
 /** Waiting for a machine that is on its way is not a change of anything; health is the data source's to tell. */
@@ -26,14 +27,15 @@ const notDrift: ReadonlySet<StepKind> = new Set<StepKind>([
  */
 export async function findDrift(
   { state, remembered, remember, client, signal, diagnostics }: ReadRequest<typeof clusterAttributes, Client>,
-  prepare: (secrets: SecretsBundle) => Promise<Renderable>,
+  prepare: (secrets: SecretsBundle, found: readonly PoolMachine[]) => Promise<Renderable>,
 ): Promise<ClusterState> {
   const secrets = await client.secrets.of(state.ca_fingerprint);
+  const found = await poolMachines(state, secrets, { signal, diagnostics });
   const { observe, plan, refuseLost, talosMachines, unreadyParts } = await import("../../../engine/index.ts");
   const { diffConfigs } = await import("../../../talos/config/index.ts");
   let rendering: Renderable;
   try {
-    rendering = await prepare(secrets);
+    rendering = await prepare(secrets, found);
   } catch (error) {
     const filesMissing = error instanceof DiagnosticError;
     if (state.join === null && !filesMissing) throw error;
@@ -92,7 +94,7 @@ export async function findDrift(
     const told = changed.length > 0 ? changed : differences;
     return { machine, sentence: `${sentence}: ${shortList(told.map(placeInWords))}` };
   });
-  remember(withRunning(remembered, await machinesApart(desired, observed, drift)));
+  remember(withRunning(remembered, await machinesApart(desired, observed, drift), found));
   return { ...state, drift: drift.map(({ sentence }) => sentence), ca_fingerprint: caFingerprint(secrets) };
 }
 

@@ -5,6 +5,7 @@ import type {
   Finding,
   ObservedCluster,
   ObservedMachine,
+  PoolMachine,
 } from "../../../engine/index.ts";
 import type { Change } from "../../../talos/config/index.ts";
 import { given, isGiven } from "../../../talos/given.ts";
@@ -47,6 +48,8 @@ interface Update {
   readonly next: ClusterInput;
   readonly drift: readonly string[];
   readonly running: RunningMachines;
+  /** Machines of scaling pools. */
+  readonly found: readonly PoolMachine[];
 }
 
 /**
@@ -54,7 +57,7 @@ interface Update {
  * what the last refresh has found.
  */
 export async function planOfUpdate(
-  { prior, next, drift, running }: Update,
+  { prior, next, drift, running, found }: Update,
   secrets: SecretsBundle,
   client: Client,
 ): Promise<PlannedUpdate> {
@@ -63,8 +66,8 @@ export async function planOfUpdate(
   );
   const leaving = leavingMachines(prior, next);
   const [whole, wholeNext] = await Promise.all([withPresentFiles(prior, next, client), withPatchFiles(next, client)]);
-  const before = await renderCluster(whole, secrets);
-  const after = await renderCluster(withoutOldMeta(prior, wholeNext), secrets, { leaving });
+  const before = await renderCluster(whole, secrets, { found });
+  const after = await renderCluster(withoutOldMeta(prior, wholeNext), secrets, { leaving, found });
   const assumed = assume(after, before, schematicOf);
   const { observed, explained } = await withRunningMachines(assumed, { before, after }, running);
   const steps = plan(after, observed, policyOf(next)).map(({ sentence }) => sentence);
@@ -75,7 +78,10 @@ export async function planOfUpdate(
     steps: [...first, ...steps.filter((step) => !first.includes(step))],
     // Shown to people, so without what patch files hold.
     notes: await upgradeNotes(before, after),
-    changes: await configChanges(await renderCluster(prior, secrets), await renderCluster(next, secrets, { leaving })),
+    changes: await configChanges(
+      await renderCluster(prior, secrets, { found }),
+      await renderCluster(next, secrets, { leaving, found }),
+    ),
   };
 }
 
@@ -92,12 +98,17 @@ async function upgradeNotes(before: DesiredCluster, after: DesiredCluster): Prom
 
 /** The prior wishes with the patch files that are still named; those that are not may be gone from the disk. */
 async function withPresentFiles(prior: ClusterInput, next: ClusterInput, client: Client): Promise<ClusterInput> {
-  const named = new Set(Object.values(next.machines).flatMap(({ patch_files: files }) => files ?? []));
-  const machines = Object.entries(prior.machines).map(([name, machine]) => {
-    const files = machine.patch_files?.filter((file) => named.has(file)) ?? null;
-    return [name, { ...machine, patch_files: files }] as const;
-  });
-  return withPatchFiles({ ...prior, machines: Object.fromEntries(machines) }, client);
+  const holders = [...Object.values(next.machines), ...Object.values(next.scaling_pools ?? {})];
+  const named = new Set(holders.flatMap(({ patch_files: files }) => files ?? []));
+  const present = <H extends { readonly patch_files: readonly string[] | null }>(some: Readonly<Record<string, H>>) =>
+    Object.fromEntries(
+      Object.entries(some).map(([name, holder]) => {
+        const files = holder.patch_files?.filter((file) => named.has(file)) ?? null;
+        return [name, { ...holder, patch_files: files }] as const;
+      }),
+    );
+  const { machines, scaling_pools: pools } = prior;
+  return withPatchFiles({ ...prior, machines: present(machines), scaling_pools: pools && present(pools) }, client);
 }
 
 /** With numbers, a step of a long plan can be named to others. */

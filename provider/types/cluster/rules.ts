@@ -15,6 +15,7 @@ import { checkInto } from "../translate-error.ts";
 import { liftProtection, unknownValue } from "../value-rules.ts";
 import type { ClusterState, ClusterWishes } from "./attributes.ts";
 import { checkOutages } from "./outages.ts";
+import { checkPools } from "./scaling-pools.ts";
 import { contractIn } from "./spec.ts";
 
 /** Faults of a configuration by itself. Values that are not known yet are checked when they are. */
@@ -61,6 +62,7 @@ export async function checkWishes(wishes: ClusterWishes, diagnostics: Diagnostic
   for (const [name, machine] of Object.entries(machines))
     if (!isUnknown(machine))
       await refuseSecretPatches(machine.patches, path("machines").key(name).attribute("patches"), diagnostics);
+  await checkPools(wishes, diagnostics);
   checkNames(machines, diagnostics);
   await checkMeta(machines, diagnostics);
   if (!isUnknown(wishes.join)) checkRoles(machines, wishes.join !== null, diagnostics);

@@ -2,7 +2,7 @@
 // What a refresh finds machines to run where that is not what the state says, as after an apply that was stopped. It is
 // stored with the state, so that the plan, which asks no machine, has the steps that are left and no others.
 import { createHash } from "node:crypto";
-import type { DesiredCluster, ObservedCluster, ObservedMachine } from "../../../engine/index.ts";
+import type { DesiredCluster, ObservedCluster, ObservedMachine, PoolMachine } from "../../../engine/index.ts";
 import type { MachineConfig } from "../../../talos/config/index.ts";
 import { given } from "../../../talos/given.ts";
 
@@ -54,11 +54,28 @@ export async function machinesApart(
   return Object.fromEntries(found);
 }
 
-/** The memory with these machines in place of those that it had. */
-export function withRunning(remembered: string, running: RunningMachines): string {
-  const { running: _, ...memory } = memoryIn(remembered);
-  const next = Object.keys(running).length === 0 ? memory : { ...memory, running };
+/** The memory with these machines in place of those that it had, and those of scaling pools. */
+export function withRunning(remembered: string, running: RunningMachines, pools: readonly PoolMachine[]): string {
+  const { running: _, pools: __, ...memory } = memoryIn(remembered);
+  const next = {
+    ...memory,
+    ...given({
+      running: Object.keys(running).length === 0 ? undefined : running,
+      pools: pools.length === 0 ? undefined : pools,
+    }),
+  };
   return Object.keys(next).length === 0 ? "" : JSON.stringify(next);
+}
+
+/** The machines of scaling pools that the last refresh found: the plan, which asks no machine, has steps for them. */
+export function poolMachinesOf(remembered: string): readonly PoolMachine[] {
+  const { pools } = memoryIn(remembered);
+  return Array.isArray(pools) ? pools.filter(isPoolMachine) : [];
+}
+
+function isPoolMachine(value: unknown): value is PoolMachine {
+  const { name, address, scalingPool } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return [name, address, scalingPool].every((text) => typeof text === "string");
 }
 
 /** What the last refresh found; empty when it found nothing else than the state says, or there was none. */

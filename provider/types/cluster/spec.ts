@@ -6,6 +6,7 @@ import type {
   DesiredMachine,
   MachineSpec,
   Policy,
+  PoolMachine,
 } from "../../../engine/index.ts";
 import {
   clusterSettings,
@@ -15,6 +16,7 @@ import {
   rolloutSettings,
   withDefaults,
 } from "../../../model/settings/index.ts";
+import { given } from "../../../talos/given.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import type { TalosVersion } from "../../../talos/version/index.ts";
 import {
@@ -84,6 +86,7 @@ export async function clusterSpec(input: ClusterInput, leaving: readonly Machine
     kubernetesVersion: input.kubernetes_version,
     machines: machineSpecs(input.machines),
     leaving,
+    ...withoutNulls({ scalingPools: scalingPoolSpecs(input.scaling_pools) }),
     placeOf: ({ patch }) => patchPlace(input.machines, patch),
     ...withoutNulls({ talosEndpoints, trustOnFirstUse, configSource, previousContract }),
   };
@@ -110,16 +113,18 @@ export interface RenderOptions {
   readonly leaving?: readonly MachineSpec[];
   /** With `join`: the other stack's control planes as they are. @default a stand-in, good for planning only */
   readonly planes?: readonly DesiredMachine[];
+  /** Machines of scaling pools that are there. @default none */
+  readonly found?: readonly PoolMachine[];
 }
 
 /** The cluster with every machine's config. */
 export async function renderCluster(
   input: ClusterInput,
   secrets: SecretsBundle,
-  { leaving = [], planes }: RenderOptions = {},
+  { leaving = [], planes, found = [] }: RenderOptions = {},
 ): Promise<DesiredCluster> {
-  const { desiredCluster, withoutConfig } = await import("../../../engine/index.ts");
-  const spec = await clusterSpec(input, leaving);
+  const { desiredCluster, withoutConfig, withPoolMachines } = await import("../../../engine/index.ts");
+  const spec = withPoolMachines(await clusterSpec(input, leaving), found);
   if (input.join === null) return desiredCluster(spec, secrets);
   const desired = desiredCluster({ ...spec, machines: [standInPlane, ...spec.machines] }, secrets);
   const workers = desired.machines.filter(({ role }) => role === "worker");
@@ -133,6 +138,12 @@ function machineSpecs(machines: ClusterInput["machines"]): MachineSpec[] {
     role: machine.role === "controlplane" ? "controlplane" : "worker",
     address: machine.address,
   }));
+}
+
+function scalingPoolSpecs(pools: ClusterInput["scaling_pools"]): ClusterSpec["scalingPools"] | null {
+  if (pools === null) return null;
+  const specs = Object.entries(pools).map(([name, { patches }]) => [name, given({ patches: patches ?? undefined })]);
+  return Object.fromEntries(specs);
 }
 
 /** Machines that one input has and the next one has not. */
@@ -232,6 +243,8 @@ function withoutNulls<T extends object>(values: T): WithoutNulls<T> {
 export interface RecordedCluster {
   readonly spec: ClusterSpec;
   readonly patchFiles: ReadonlyMap<string, readonly string[]>;
+  /** The same of each scaling pool. */
+  readonly poolPatchFiles: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Reads the attributes of the resource, as JSON. Undefined for workers of another stack's control plane. */
@@ -241,16 +254,20 @@ export async function recordedCluster(attributes: string): Promise<RecordedClust
     parseJson(attributes),
   ) as unknown as ClusterState;
   if (state.join !== null) return undefined;
-  const files = Object.entries(state.machines).map(([name, { patch_files: own }]) => [name, own ?? []] as const);
-  return { spec: await clusterSpec(state), patchFiles: new Map(files) };
+  const filesOf = (holders: ClusterState["machines"] | NonNullable<ClusterState["scaling_pools"]>) =>
+    new Map(Object.entries(holders).map(([name, { patch_files: own }]) => [name, own ?? []] as const));
+  const poolPatchFiles = filesOf(state.scaling_pools ?? {});
+  return { spec: await clusterSpec(state), patchFiles: filesOf(state.machines), poolPatchFiles };
 }
 
 /** A cluster by arguments as a stack has them; what is left out is null. Undefined for workers of another stack's. */
-export function argumentsAsRecorded(given: { readonly machines: object }): Promise<RecordedCluster | undefined> {
+export function argumentsAsRecorded(set: { readonly machines: object }): Promise<RecordedCluster | undefined> {
   const nulls = (attributes: object) => Object.fromEntries(Object.keys(attributes).map((name) => [name, null]));
   const ofMachine = nulls(clusterAttributes.machines.nested?.attributes ?? {});
-  const machines = Object.entries(given.machines).map(([name, own]) => [name, { ...ofMachine, ...own }]);
-  const all = { ...nulls(clusterAttributes), ...given, rollout: null, machines: Object.fromEntries(machines) };
+  const machines = Object.entries(set.machines).map(([name, own]) => [name, { ...ofMachine, ...own }]);
+  // Only an infrastructure that Terraform makes has auto scaling groups.
+  const left = { rollout: null, scaling_pools: null };
+  const all = { ...nulls(clusterAttributes), ...set, ...left, machines: Object.fromEntries(machines) };
   return recordedCluster(JSON.stringify(all));
 }
 
