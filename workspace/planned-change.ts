@@ -22,7 +22,7 @@ export interface PlannedChange {
   readonly isEmpty: boolean;
   /** Machines that could not be observed, as in `Applied`. */
   readonly unseen: Deployed["unseen"];
-  /** What the plan warns of, as lines for people. */
+  /** What the plan warns of, for people: a sentence, or Terraform's title and text. */
   readonly warnings: readonly string[];
   /** How machines whose hardware changes are changed in turn, as a line for people. @default none is */
   readonly rolled?: string | undefined;

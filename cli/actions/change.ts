@@ -141,7 +141,7 @@ function showPlanned(
 }
 
 export function printWarnings({ warnings }: PlannedChange, { stderr }: CommandContext): void {
-  for (const warning of warnings) stderr.write(`${warning}\n`);
+  for (const warning of warnings) stderr.write(`Warning: ${warning}\n${warning.includes("\n") ? "\n" : ""}`);
 }
 
 async function printDeployed({ workspace, manager, context, started }: DeployRun, applied: Applied): Promise<void> {

@@ -260,7 +260,7 @@ describe("the commands that upgrade", () => {
     const planned = await talosmith("plan", "tiny");
     expect(planned.stdout).toContain("  change client files: generated/tiny/kubeconfig, generated/tiny/talosconfig\n");
     expect(planned.stderr).toMatch(
-      /^generated\/tiny\/talosconfig is valid until 20\S+Z: the next deploy renews it\.$/m,
+      /^Warning: generated\/tiny\/talosconfig is valid until 20\S+Z: the next deploy renews it\.$/m,
     );
     expect(planned.exitCode).toBe(2);
     expect((await talosmith("up", "tiny")).stderr).not.toContain("Nothing to change.");

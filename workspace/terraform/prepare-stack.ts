@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { mkdir, readdir, rename, rm, symlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import * as z from "zod";
@@ -110,11 +110,23 @@ async function writeStack(request: StackRequest): Promise<void> {
     });
 }
 
+/** Names the project whose app is running, for a talosmith that it starts. */
+const runningApp = "TALOSMITH_RUNNING_APP";
+
 async function runApp(
   app: string,
   { root, environment, outdir, unsaved, context: { env, signal } }: StackRequest,
 ): Promise<void> {
-  const settings: Record<string, string> = { CDKTF_OUTDIR: outdir, TALOSMITH_ENVIRONMENT: environment };
+  const project = realpathSync(root);
+  if (env[runningApp] === project)
+    throw new TalosError("failed-precondition", `\`${app}\` of cdktf.json starts talosmith, which would run it again`, {
+      hint: 'Call synthesizeProject in it, or set "app" to "npx talosmith synth" for the built-in app.',
+    });
+  const settings: Record<string, string> = {
+    CDKTF_OUTDIR: outdir,
+    TALOSMITH_ENVIRONMENT: environment,
+    [runningApp]: project,
+  };
   if (unsaved !== undefined) {
     settings[unsavedFilesVariable] = join(outdir, "unsaved.json");
     await writeFileAtomically(settings[unsavedFilesVariable], JSON.stringify(Object.fromEntries(unsaved)));

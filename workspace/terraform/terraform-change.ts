@@ -30,7 +30,7 @@ import { withFollowedEvents } from "./run-events.ts";
 import { readState, removeUnwritten, stateFile } from "./state-file.ts";
 import { orphanHolding } from "./state-lock.ts";
 import { type Planned, Terraform } from "./terraform.ts";
-import { onlyClustersRefused, type Subject, stepSentence, unseenIn, withoutPlaces } from "./terraform-output.ts";
+import { eachWarning, onlyClustersRefused, type Subject, stepSentence, unseenIn } from "./terraform-output.ts";
 
 /** Plans with terraform or tofu; what is applied is the saved plan. */
 export async function withTerraformChange<T>(
@@ -52,10 +52,7 @@ export async function withTerraformChange<T>(
         isEmpty: !changes,
         unseen,
         rolled: rollout && rolloutSentence(rollout),
-        warnings: [
-          ...(warnings === "" ? [] : [withoutPlaces(warnings)]),
-          ...(obstacle ? [`Warning: ${obstacle.text}`] : []),
-        ],
+        warnings: [...eachWarning(warnings), ...(obstacle ? [obstacle.text] : [])],
         apply: async (events) => {
           if (obstacle !== undefined) throw obstacle;
           if (!changes)

@@ -123,8 +123,8 @@ export function warningsIn(text: string): string {
   return start < 0 ? "" : `${said.slice(start).trimEnd()}\n`;
 }
 
-/** Warnings without frames, and without their places in the generated stack. */
-export function withoutPlaces(warnings: string): string {
+/** Warnings one by one, without frames, and without their places in the generated stack. */
+export function eachWarning(warnings: string): readonly string[] {
   const plain = warnings.replaceAll(/^[╷╵]\n?/gm, "").replaceAll(/^│ ?/gm, "");
   const place = /^ {2}with [^\n]+,\n {2}on cdk\.tf\.json line [^\n]+:\n(?: *\d+: [^\n]*\n)*\n/gm;
   const similar = /^\(and (?:one|\d+) more similar warnings? elsewhere\)\n?/gm;
@@ -132,7 +132,9 @@ export function withoutPlaces(warnings: string): string {
     .replaceAll(place, "")
     .replaceAll(similar, "")
     .replaceAll(/\n{3,}/g, "\n\n")
-    .trim();
+    .split(/^Warning: /m)
+    .map((warning) => warning.trim())
+    .filter((warning) => warning !== "");
 }
 
 /** Those of the machines that our provider could not look at; undefined when it has seen all there is. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -48,4 +48,19 @@ test("a main.ts whose packages are not installed leads to npm install", async ()
     message: expect.stringMatching(/failed\n\nCannot find package 'not-installed' imported from \S+\n$/),
     hint: expect.stringContaining("Run npm install in the project"),
   });
+});
+
+test("an app that starts talosmith is refused, and does not run again and again", async () => {
+  const { signal } = new AbortController();
+  const command = `${process.execPath} ${new URL("../../../bin/talosmith.js", import.meta.url).pathname} synth lab`;
+  writeFileSync(
+    join(root, "cdktf.json"),
+    JSON.stringify({ app: `echo run >> runs; [ $(wc -l < runs) -gt 2 ] || ${command}` }),
+  );
+  mkdirSync(join(root, "environments"), { recursive: true });
+  writeFileSync(join(root, "environments/lab.yaml"), "infrastructure: { kind: simulated }\ncontrolPlane: {}\n");
+  await expect(prepareStack(root, "lab", { env: process.env, signal })).rejects.toMatchObject({
+    message: expect.stringContaining("of cdktf.json starts talosmith, which would run it again"),
+  });
+  expect(readFileSync(join(root, "runs"), "utf8")).toBe("run\n");
 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { unseenIn, warningsIn, withoutPlaces } from "../../../workspace/terraform/terraform-output.ts";
+import { eachWarning, unseenIn, warningsIn } from "../../../workspace/terraform/terraform-output.ts";
 
 const settings = "Warning: Unable to open CLI configuration file\n\nIt does not exist.\n\n";
 const refreshed = "talosmith_cluster.cluster: Refreshing state... [id=local]\n\n";
@@ -28,15 +28,25 @@ test.each([
   ["in a frame", boxed],
   ["several", `${silent}\n(and one more similar warning elsewhere)\n`],
 ])("warnings, %s, are shown without their place in the generated stack", (_, text) => {
-  expect(withoutPlaces(text)).toBe(`Warning: Some machines could not be checked
+  expect(eachWarning(text)).toEqual([
+    `Some machines could not be checked
 
 What is known of them is kept as it was.
-local-cp-1: 127.0.0.5: the connection was refused`);
+local-cp-1: 127.0.0.5: the connection was refused`,
+  ]);
 });
 
 test("a warning of a project's own files keeps its place", () => {
-  const own = 'Warning: Deprecated\n\n  on main.tf line 3, in output "x":\n   3: x\n\nUse y.';
-  expect(withoutPlaces(own)).toBe(own);
+  const own = 'Deprecated\n\n  on main.tf line 3, in output "x":\n   3: x\n\nUse y.';
+  expect(eachWarning(`Warning: ${own}`)).toEqual([own]);
+});
+
+test("several warnings are told apart, and none are none", () => {
+  expect(eachWarning(`${lost}\n${boxed}`).map((warning) => warning.split("\n")[0])).toEqual([
+    "The machines could not be checked",
+    "Some machines could not be checked",
+  ]);
+  expect(eachWarning("")).toEqual([]);
 });
 
 describe.each([
