@@ -77,7 +77,7 @@ void runProgram(program, process.argv.slice(2), context).then(() => {
   // At once: when Node comes to its end by itself, it lets go of our handlers first, and a second Ctrl-C then would end it
   // by the signal, not by its exit code.
   if (stop.signal.aborted) process.exit();
-  // An attempt to connect to a machine that swallows packets cannot be taken back and would keep us for minutes. The
-  // timer itself keeps nobody.
+  // An attempt to connect to a machine that swallows packets cannot be taken back and would last for minutes. The timer
+  // itself does not keep the process alive.
   setTimeout(() => process.exit(), 1000).unref();
 });

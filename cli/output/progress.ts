@@ -161,7 +161,7 @@ export class LiveView {
 }
 
 interface Status {
-  /** Shows what is waited for meanwhile. @default - lines, which whoever waits writes */
+  /** Shows what is waited for meanwhile. @default - lines, written by the code that waits */
   readonly waits: ((reason: string) => void) | undefined;
   end(): void;
 }

@@ -7,6 +7,7 @@ import { registerReview, registerStatus } from "../../cli/commands/inspect.ts";
 import { registerDeploy, registerPlan, registerScale } from "../../cli/commands/lifecycle.ts";
 import { registerSim } from "../../cli/commands/sim.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
+import type { ToldEvent } from "../../engine/index.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { withDirectChange } from "../../workspace/direct-change.ts";
 import { isDangerous } from "../../workspace/planned-change.ts";
@@ -179,7 +180,11 @@ describe("the commands that change a cluster", () => {
     );
     await withDirectChange(workspace, { intent: "deploy" }, async (change) => {
       expect(isDangerous(change)).toBe(false);
-      expect(await change.apply(() => {})).toMatchObject({ changed: true });
+      const events: ToldEvent[] = [];
+      expect(await change.apply((event) => void events.push(event))).toMatchObject({ changed: true });
+      const removal = "destroy/tiny-w-2";
+      expect(events.find(({ type }) => type === "planned")?.steps?.map(({ id }) => id)).toContain(removal);
+      expect(events.filter(({ type }) => type === "step-finished").map(({ step }) => step?.id)).toContain(removal);
     });
     expect(await machines()).toEqual(["tiny-cp-1 running", "tiny-w-1 running"]);
   });

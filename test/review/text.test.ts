@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type StepAction, step } from "../../engine/step.ts";
-import { parsePlan, renderText, reviewPlan } from "../../review/index.ts";
+import { infrastructureChanges, parsePlan, renderText, reviewPlan } from "../../review/index.ts";
 import { groupSteps } from "../../review/step-groups.ts";
 
 const planOf = (type: string, actions: readonly string[], before: object | null, after: object | null) =>
@@ -66,6 +66,23 @@ Steps (6)
   test("is empty without changes", () => {
     expect(textOf(JSON.stringify({ format_version: "1.2" }))).toBe("");
   });
+});
+
+test("client files are listed one by one, and a backup that is to be taken has no name yet", () => {
+  const change = (type: string, address: string, name: string) =>
+    ({ type, address, name, action: "create", attributes: [], replacedFor: [] }) as const;
+  const resources = [
+    change(
+      "talosmith_client_files",
+      "talosmith_client_files.client",
+      "generated/t/kubeconfig, generated/t/talosconfig",
+    ),
+    change("talosmith_etcd_snapshot", "talosmith_etcd_snapshot.backup", "backup"),
+  ];
+  expect(infrastructureChanges({ resources })).toMatchObject([
+    { what: "create client files", names: ["generated/t/kubeconfig", "generated/t/talosconfig"] },
+    { what: "take a backup", names: [] },
+  ]);
 });
 
 /** One of each kind: a kind without a phase of its own is in the last. */

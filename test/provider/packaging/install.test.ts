@@ -26,7 +26,7 @@ test("several runs at once install the same provider, and nothing is left of tho
 });
 
 test.skipIf(process.platform === "win32")(
-  "an executable is linked as the provider, and only anew when it is another one",
+  "an executable is linked as the provider, and linked again only when it is another one",
   async () => {
     const [older, newer] = ["older", "newer"].map((name) => {
       const path = join(realpathSync(plugins), name);
