@@ -24,7 +24,8 @@ export async function destroyCluster(options: DestroyOptions): Promise<DestroyRe
     const observed = await context.observe();
     await refuseOtherOwner(context, observed, options.claim, { removes: true });
     const steps = planDestroy(context.desired, observed);
-    context.emit({ type: "planned", message: `${steps.length} machines to wipe`, steps });
+    // Machines that were counted before may be wiped already.
+    context.emit({ type: "planned", message: `${steps.length} machines to wipe`, steps, coming: 0 });
     await runSteps(steps, context);
     const silent = [...observed.machines.values()].filter(({ state }) => state.kind === "unreachable");
     const unreachable: string[] = [];

@@ -26,6 +26,8 @@ export interface ClusterEvent {
   readonly step?: Step;
   /** With `planned`: everything that will be done. */
   readonly steps?: readonly Step[];
+  /** With `planned`: how many steps a later `planned` will add. @default as many as were announced before, less these */
+  readonly coming?: number;
 }
 
 export type EventListener = (event: ClusterEvent) => void;
@@ -55,7 +57,7 @@ const schema = z.object({
 
 /** Appends events as lines of JSON. A missing or full file does not stop the work. */
 export function eventsTo(path: string): EventListener {
-  return ({ at, type, message, machine, step, steps }) => {
+  return ({ at, type, message, machine, step, steps, coming }) => {
     const told = {
       at,
       type,
@@ -63,6 +65,7 @@ export function eventsTo(path: string): EventListener {
       machine,
       step: step && { id: step.id },
       steps: steps?.map(({ id, sentence, destructive, machine: of }) => ({ id, sentence, destructive, machine: of })),
+      coming,
     };
     try {
       appendFileSync(path, `${JSON.stringify(told)}\n`, { mode: 0o600 });

@@ -14,6 +14,7 @@ const clusterValues = z.object({
   talos_version: z.string().nullish(),
   kubernetes_version: z.string().nullish(),
   on_destroy: z.string().nullish(),
+  join: z.unknown().optional(),
   trust_on_first_use: z.boolean().nullish(),
   machines: machines.nullish(),
   steps: texts.nullish(),

@@ -184,12 +184,25 @@ export function refuseProtected({ cluster: { name }, infrastructure: { deletionP
   refuseDestroy({ name, deletionProtection });
 }
 
-/** Resets every machine of the cluster, then takes the machines and the client files away. */
-export function destroyWithoutTerraform(workspace: Workspace, events: (event: ToldEvent) => void): Promise<void> {
-  return alone(workspace, "destroy", events, () => destroyAlone(workspace, events));
+interface DestroyOptions {
+  /** How many machines will be wiped, for progress. */
+  readonly wipes: number;
 }
 
-async function destroyAlone(workspace: Workspace, events: (event: ToldEvent) => void): Promise<void> {
+/** In Terraform's order: takes the client files away, resets every machine of the cluster, takes the machines away. */
+export function destroyWithoutTerraform(
+  workspace: Workspace,
+  events: (event: ToldEvent) => void,
+  options: DestroyOptions,
+): Promise<void> {
+  return alone(workspace, "destroy", events, () => destroyAlone(workspace, events, options));
+}
+
+async function destroyAlone(
+  workspace: Workspace,
+  events: (event: ToldEvent) => void,
+  { wipes }: DestroyOptions,
+): Promise<void> {
   const { environment, machines, clientFiles } = workspace;
   refuseProtected(environment);
   const secrets = await workspace.secrets.find();
@@ -203,12 +216,12 @@ async function destroyAlone(workspace: Workspace, events: (event: ToldEvent) => 
   const names = [...(await machines.find()).keys(), ...(await machines.surplus()).map(({ name }) => name)];
   const gone = removalSteps(workspace, [...new Set(names)]);
   const files = (await clientFiles.certificates()).length === 0 ? [] : [noClientFilesStep];
-  report.planned([...gone, ...files], options === undefined ? 0 : null);
+  report.planned([...gone, ...files], wipes);
+  await clientFiles.remove();
+  for (const step of files) report.finished(step);
   if (options !== undefined) await destroyCluster({ ...options, events });
   await machines.remove();
   for (const step of gone) report.finished(step);
-  await clientFiles.remove();
-  for (const step of files) report.finished(step);
   await removeStack(workspace.root, environment.name);
 }
 

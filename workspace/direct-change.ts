@@ -6,6 +6,7 @@ import {
   outlineOf,
   type Preview,
   plan,
+  planDestroy,
   previewCluster,
   refusals,
   refuseErrors,
@@ -93,7 +94,7 @@ async function plannedDestroy(workspace: Workspace): Promise<PlannedChange> {
   const found = planned.filter(({ name }) => addresses.has(name));
   const options = await destroyOptions(workspace);
   // Throws where another state has the cluster.
-  if (options !== undefined) await previewCluster(options);
+  const wipes = options === undefined ? [] : planDestroy(options.desired, (await previewCluster(options)).observed);
   const { name } = environment.cluster;
   const cluster = changeOf("talosmith_cluster", name, "delete", { name, machines: membersOf(found) });
   const gone = machineChanges(
@@ -118,7 +119,7 @@ async function plannedDestroy(workspace: Workspace): Promise<PlannedChange> {
     unseen: undefined,
     warnings: [],
     apply: async (events: ProgressListener) => {
-      await destroyWithoutTerraform(workspace, events);
+      await destroyWithoutTerraform(workspace, events, { wipes: wipes.length });
       return { changed: true, unseen: undefined };
     },
   };

@@ -4,6 +4,7 @@ import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Checkout, createCheckout } from "../support/checkout.ts";
+import { destroyProgress, expectedDestroy } from "../support/destroy-progress.ts";
 import { everything } from "../support/everything.ts";
 import { kubernetesGet } from "../support/kubernetes-get.ts";
 import { findProgram, programFolder } from "../support/programs.ts";
@@ -195,6 +196,7 @@ describe.each(managers)("the main job through %s", (manager) => {
         "The file asks for a change that is refused; it is ignored, and what exists is destroyed.",
       );
     expect(destroyed.stderr + destroyed.stdout).toContain("local is destroyed");
+    expect(destroyProgress(destroyed.stderr)).toEqual(expectedDestroy(5));
     expect(destroyed.code).toBe(0);
     expect(filesOutsideGenerated(checkout.root)).toEqual(before);
     expect(existsSync(join(checkout.root, "generated/.simulator"))).toBe(false);

@@ -25,6 +25,7 @@ import { systemClock } from "../../talos/clock.ts";
 import { contextOf, parseTalosconfig } from "../../talos/config/index.ts";
 import { projectSimulator } from "../../workspace/simulator.ts";
 import { testContext } from "../support/command-context.ts";
+import { destroyProgress, expectedDestroy } from "../support/destroy-progress.ts";
 import { kubernetesGet } from "../support/kubernetes-get.ts";
 
 const registrations = [
@@ -378,6 +379,7 @@ describe("the commands without Terraform", () => {
     expect(stderr).toMatch(
       /tiny is destroyed\.\nKept: \S+ \(its secrets, which the next deploy takes again\), generated\/tiny\/journal\.jsonl \(/,
     );
+    expect(destroyProgress(stderr)).toEqual(expectedDestroy(1));
     expect(exitCode).toBe(0);
     await expect.poll(() => existsSync(join(root, "generated/.simulator")), { timeout: 5000 }).toBe(false);
     expect(existsSync(talosconfig)).toBe(false);

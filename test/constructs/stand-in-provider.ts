@@ -84,7 +84,8 @@ function modeOf({ required, optional, computed }: SchemaAttribute): Attribute["m
 }
 
 function standIn(type: Type, label: string, unique: string): unknown {
-  if (type.kind === "string") return known[label] ?? `${label}-${unique}`;
+  // Without underscores: some are used as the name of a host.
+  if (type.kind === "string") return known[label] ?? `${label.replaceAll("_", "-")}-${unique}`;
   if (type.kind === "number") return 1;
   if (type.kind === "bool") return false;
   // What a load balancer was given, as far down as a stack looks.

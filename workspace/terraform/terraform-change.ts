@@ -164,8 +164,15 @@ async function awaitHealth(workspace: Workspace, intent: Intent, events: Progres
 
 /** The steps that the engine plans once it gets to them; null where the plan does not know them. */
 function comingSteps({ clusters }: Review): number | null {
-  const counts = clusters.map((cluster) => (cluster.after === undefined ? null : (stepsOf(cluster)?.length ?? null)));
+  const counts = clusters.map((cluster) => wipedMachines(cluster) ?? stepsOf(cluster)?.length ?? null);
   return counts.reduce((sum, count) => (sum === null || count === null ? null : sum + count), 0);
+}
+
+/** How many machines the end of a cluster wipes; undefined where the cluster goes on, or workers leave one by one. */
+function wipedMachines({ change, before, machinesBefore }: Review["clusters"][number]): number | undefined {
+  if (change.action === "forget") return 0;
+  if (change.action !== "delete" || before?.join != null) return undefined;
+  return before?.on_destroy === "keep" ? 0 : machinesBefore.length;
 }
 
 /** All that an apply is going to do to resources, as steps. */
