@@ -74,6 +74,12 @@ export const clusterWalks: readonly Walk[] = [
     open: () => openCluster({ name: "local" }),
     before: { "npx talosmith restore local": wiped },
   },
+  {
+    page: "docs/aws.md",
+    name: onSimulator,
+    open: () => openCluster({ name: "staging" }),
+    only: ["npx talosmith operate", "npx talosmith backup"],
+  },
   { page: "docs/scale.md", name: onSimulator, open: () => openCluster(), except: ["terraform"] },
   {
     page: "docs/kubernetes-upgrade.md",

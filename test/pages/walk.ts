@@ -38,6 +38,8 @@ export interface Walk {
   readonly after?: Readonly<Record<string, readonly string[]>>;
   /** What the screen must show after a line that begins so. */
   readonly shows?: Readonly<Record<string, string>>;
+  /** A line that the page has again is not typed again: in this world a second deploy waits for machines that do not run. */
+  readonly once?: true;
   /** Every block goes on in the folder where the one before it ended. @default a block begins in the project's folder */
   readonly stays?: boolean;
 }
@@ -69,7 +71,8 @@ export async function walkPage(walk: Walk, world: World, lines: readonly PageIte
   const { shell, put = {} } = world;
   let typed = 0;
   let block: number | undefined;
-  for (const item of lines) {
+  for (const [index, item] of lines.entries()) {
+    if (walk.once && lines.findIndex(({ text }) => text === item.text) < index) continue;
     if (!walk.stays && item.block !== block) await shell.ok(`cd ${shell.root}`);
     block = item.block;
     for (const line of aroundOf(walk.before, item)) await shell.ok(putIn(line, put));
