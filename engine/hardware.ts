@@ -69,6 +69,8 @@ export interface HardwareOrder {
   readonly drained: ReadonlySet<string>;
   /** As in an upgrade: the control plane that answers for the shared address comes last. */
   holderLast<T extends { readonly name: string }>(machines: readonly T[]): readonly T[];
+  /** How many steps a work on these machines will have once its turn has come, for progress. */
+  stepsOf(work: HardwareWork, names: readonly string[]): number;
 }
 
 /** Observes the cluster before its hardware is changed. */
@@ -79,6 +81,17 @@ export async function hardwareOrder(options: EngineOptions): Promise<HardwareOrd
     return {
       drained: new Set(drained.map(({ name }) => name)),
       holderLast: (machines) => holderLast(machines, observed, (machine) => machine),
+      stepsOf: (work, names) => {
+        const then = work === "bring-back" ? drainedByUs(observed) : observed;
+        return planHardwareWork(work, names, context.desired, then, context.policy).length;
+      },
     };
   });
+}
+
+/** As machines are found before they are brought back. */
+function drainedByUs({ kubernetes, ...rest }: ObservedCluster): ObservedCluster {
+  if (kubernetes.kind === "unreachable") return { ...rest, kubernetes };
+  const nodes = kubernetes.nodes.map((node) => (node.unschedulable ? node : { ...node, cordonedByUs: true }));
+  return { ...rest, kubernetes: { ...kubernetes, nodes } };
 }

@@ -28,7 +28,7 @@ export function hardwareRollout(
  */
 export function hardwareBatches(
   { changes, limit }: HardwareRollout,
-  { drained, holderLast }: HardwareOrder,
+  { drained, holderLast }: Pick<HardwareOrder, "drained" | "holderLast">,
 ): readonly (readonly HardwareChange[])[] {
   const inOrder = [
     ...changes.filter(({ name }) => drained.has(name)),

@@ -3,11 +3,13 @@ import * as z from "zod";
 import { type EngineOptions, hardwareOrder, withoutConfig, workOnHardware } from "../../engine/index.ts";
 import type { ProgressListener } from "../planned-change.ts";
 import type { Workspace } from "../workspace.ts";
-import { type HardwareRollout, hardwareBatches } from "./hardware-batches.ts";
+import { type HardwareRollout, hardwareBatches, rolloutSentence } from "./hardware-batches.ts";
 
 export interface RollOptions {
   readonly workspace: Workspace;
   readonly events: ProgressListener;
+  /** How many steps of the engine come after the hardware; null when that is not known. */
+  readonly coming: number | null;
   /** Plans what is of these addresses, calls `before` when the plan is found to be what was shown, and applies it. */
   readonly change: (addresses: readonly string[], before: () => Promise<void>) => Promise<void>;
   /** The Terraform state as it is now. */
@@ -19,14 +21,22 @@ export interface RollOptions {
  * is done is in no plan any more, and machines that were drained are finished first.
  */
 export async function rollHardware(rollout: HardwareRollout, options: RollOptions): Promise<void> {
-  const { workspace, events, change, state } = options;
+  const { workspace, events, change, state, coming } = options;
   const engine = { ...(await clusterOptions(workspace, memberAddresses(await state()))), events };
   const order = await hardwareOrder(engine);
   const changed = new Set(rollout.changes.map(({ name }) => name));
   const returned = [...order.drained].filter((name) => !changed.has(name));
-  if (returned.length > 0) await workOnHardware("bring-back", returned, engine);
   // libvirt's provider cuts the power; EC2 lets a machine shut down by itself.
   const before = workspace.environment.kind === "libvirt" ? "shut-down" : "take-down";
+  const steps = order.stepsOf(before, [...changed]) + order.stepsOf("bring-back", [...changed, ...returned]);
+  events({
+    type: "planned",
+    at: workspace.context.clock.now(),
+    message: rolloutSentence(rollout),
+    steps: [],
+    coming: coming === null ? null : steps + coming,
+  });
+  if (returned.length > 0) await workOnHardware("bring-back", returned, engine);
   for (const batch of hardwareBatches(rollout, order)) {
     const names = batch.map(({ name }) => name);
     await change(

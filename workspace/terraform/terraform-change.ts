@@ -136,7 +136,8 @@ async function applyRolled(
   const change = async (targets: readonly string[], before: () => Promise<void>) => {
     await applyShown(targets, before);
   };
-  await rollHardware(rollout, { workspace, events, change, state: () => terraform.pullState() });
+  const coming = comingSteps(review);
+  await rollHardware(rollout, { workspace, events, coming, change, state: () => terraform.pullState() });
   return (await applyShown([])) ?? false;
 }
 

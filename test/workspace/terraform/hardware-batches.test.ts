@@ -11,7 +11,7 @@ const change = (name: string): HardwareChange => ({
   addresses: [`libvirt_domain.x["${name}"]`],
 });
 const changes = (names: string) => names.split(" ").map(change);
-const order = (drained: readonly string[], holder?: string): HardwareOrder => ({
+const order = (drained: readonly string[], holder?: string): Pick<HardwareOrder, "drained" | "holderLast"> => ({
   drained: new Set(drained),
   holderLast: (machines) => [
     ...machines.filter(({ name }) => name !== holder),

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
+import { Board } from "../../../cli/output/board.ts";
 import { defaultPolicy } from "../../../engine/policy.ts";
 import type { HardwareChange } from "../../../review/index.ts";
+import { systemClock } from "../../../talos/clock.ts";
+import type { ProgressListener } from "../../../workspace/planned-change.ts";
 import { rollHardware } from "../../../workspace/terraform/roll-hardware.ts";
 import type { Workspace } from "../../../workspace/workspace.ts";
 import { type Lab, lab, testSecrets, wish } from "../../engine/fixture.ts";
@@ -26,6 +29,7 @@ interface RollTest {
   readonly joins?: boolean;
   /** Throws where the run is to be killed. */
   readonly dies?: (at: string) => void;
+  readonly events?: ProgressListener;
 }
 
 /** Changes machines as terraform would. */
@@ -33,7 +37,7 @@ async function roll(
   { world, timing }: Lab,
   names: readonly string[],
   done: Set<string>,
-  { kind = "libvirt", limit = 1, joins = false, dies = () => {} }: RollTest = {},
+  { kind = "libvirt", limit = 1, joins = false, dies = () => {}, events = () => {} }: RollTest = {},
 ) {
   const desired = wish(joins ? { workers: [] } : {});
   const policy = { ...defaultPolicy, maxUnavailable: limit };
@@ -44,8 +48,10 @@ async function roll(
     deployed: async () => ({ desired, secrets: testSecrets() }),
     claim: undefined,
     environment: { kind },
+    context: { clock: systemClock },
   };
-  const worker = { policy, environment: { kind }, joined: cluster };
+  const context = { clock: systemClock };
+  const worker = { policy, environment: { kind }, joined: cluster, context };
   const workspace = (joins ? worker : cluster) as unknown as Workspace;
   const members = wish().machines.filter(({ role }) => role === "worker");
   const instances = members.map(({ name, address }) => ({ attributes: { name, address } }));
@@ -53,7 +59,8 @@ async function roll(
     { changes: names.filter((name) => !done.has(name)).map(target), limit },
     {
       workspace,
-      events: () => {},
+      coming: 0,
+      events,
       state: async () => JSON.stringify({ resources: joins ? [{ type: "talosmith_member", instances }] : [] }),
       change: async (addresses, before) => {
         dies(`before ${addresses}`);
@@ -72,6 +79,18 @@ async function roll(
   );
 }
 
+/** The counter after each step of a roll: all have the same total, and the last is full. */
+function counters() {
+  const board = new Board("", 0);
+  const found: string[] = [];
+  const events: ProgressListener = (event) => {
+    board.note(event, 0);
+    if (event.type === "step-finished") found.push(board.counter);
+  };
+  return { found, events };
+}
+const upTo = (total: number) => Array.from({ length: total }, (_, index) => `${index + 1}/${total}`);
+
 const deeds = ({ world }: Lab) => [...new Set(world.log)];
 const inService = ({ world }: Lab) => world.nodes().every(({ ready, unschedulable }) => ready && !unschedulable);
 
@@ -84,6 +103,22 @@ describe("a change of hardware", () => {
     );
     expect(inService(made)).toBe(true);
     expect(made.world.violations).toEqual([]);
+  });
+
+  test("counts its steps from the start", async () => {
+    const made = await running();
+    const first = counters();
+    await roll(made, ["w-1", "cp-1", "w-2"], new Set(), { events: first.events });
+    // drain, shut down, wait to boot, wait for etcd on the control plane, wait for the node, uncordon
+    expect(first.found).toEqual(upTo(5 + 6 + 5));
+    const done = new Set<string>();
+    const dies = (at: string) => {
+      if (at.startsWith("changed ")) throw new Error("killed");
+    };
+    await expect(roll(made, ["w-1", "w-2"], done, { dies })).rejects.toThrow("killed");
+    const again = counters();
+    await roll(made, ["w-1", "w-2"], done, { events: again.events });
+    expect(again.found).toEqual(upTo(3 + 5));
   });
 
   test("lets EC2 shut machines down itself", async () => {
