@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { TalosError } from "../talos/errors.ts";
+import { dataAt } from "../talos/yaml/index.ts";
 
 const values = z.record(z.string(), z.unknown()).nullable().default(null);
 
@@ -25,6 +26,9 @@ const planFile = z.object({
   terraform_version: z.string().optional(),
   resource_changes: z.array(resourceChange).default([]),
   resource_drift: z.array(resourceChange).default([]),
+  relevant_attributes: z
+    .array(z.object({ resource: z.string(), attribute: z.array(z.union([z.string(), z.number()])) }))
+    .default([]),
   complete: z.boolean().default(true),
   errored: z.boolean().default(false),
 });
@@ -49,7 +53,7 @@ export interface Change {
 
 export interface Plan {
   readonly changes: readonly Change[];
-  /** Resources that were changed outside of Terraform. */
+  /** Resources that were changed outside of Terraform: ours, and of others those whose changes the plan depends on, as terraform shows. */
   readonly drifted: readonly string[];
   /** Every managed resource with its values before the apply, changed or not. */
   readonly before: readonly { readonly address: string; readonly type: string; readonly values: Values }[];
@@ -83,7 +87,7 @@ export function parsePlan(text: string, file: string): Plan {
     const place = issue?.path.join(".") || "the whole file";
     throw notAPlan(`${file}: this is not a plan in JSON: ${place}: ${issue?.message ?? "unreadable"}`);
   }
-  const { resource_changes, resource_drift, complete, errored } = parsed.data;
+  const { resource_changes, resource_drift, relevant_attributes, complete, errored } = parsed.data;
   const managed = resource_changes.filter(({ mode }) => mode === "managed");
   return {
     changes: managed.flatMap(({ address, type, change }) => {
@@ -92,7 +96,9 @@ export function parsePlan(text: string, file: string): Plan {
       const { before, after, after_unknown: unknown, replace_paths: paths } = change;
       return [{ address, type, action, before, after, unknown, replacedFor: paths.map((path) => path.join(".")) }];
     }),
-    drifted: resource_drift.filter((found) => found.mode === "managed").map(({ address }) => address),
+    drifted: resource_drift
+      .filter((found) => found.mode === "managed" && isTold(found, relevant_attributes))
+      .map(({ address }) => address),
     before: managed.flatMap(({ address, type, change }) =>
       change.before === null ? [] : [{ address, type, values: change.before }],
     ),
@@ -100,6 +106,17 @@ export function parsePlan(text: string, file: string): Plan {
     complete,
     errored,
   };
+}
+
+function isTold(
+  { address, type, change: { before, after } }: z.output<typeof resourceChange>,
+  relevant: z.output<typeof planFile>["relevant_attributes"],
+): boolean {
+  if (type.startsWith("talosmith_")) return true;
+  return relevant.some(
+    ({ resource, attribute }) =>
+      resource === address && !isDeepStrictEqual(dataAt(before, attribute), dataAt(after, attribute)),
+  );
 }
 
 function parseJson(text: string, file: string): unknown {

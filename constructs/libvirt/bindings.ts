@@ -29,7 +29,7 @@ interface VolumeArguments {
   readonly pool: string;
   /** In bytes. */
   readonly capacity?: number;
-  readonly target?: { readonly format: { readonly type: "qcow2" | "raw" | "iso" } };
+  readonly target?: { readonly format: { readonly type: "qcow2" | "raw" } };
   readonly backing_store?: { readonly path: string; readonly format: { readonly type: string } };
   readonly create?: { readonly content: { readonly url: string } };
 }

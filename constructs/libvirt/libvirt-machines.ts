@@ -215,6 +215,7 @@ function createSeeds(
   const seed = () => ({ ...files, ...given({ machine_config: config?.from(each) }) });
   const file = new TalosmithResource(scope, "seed", "talosmith_cloud_init", seed, { ...config?.bindingMeta, forEach });
   // Volumes are replaced by name only, hence the hash in it; the file is read when the volume is made, and only then.
+  // No format: libvirt finds it out, and while volumes are made side by side it tells "raw" at first, which fails the apply.
   return new LibvirtResource(
     scope,
     "iso",
@@ -222,14 +223,14 @@ function createSeeds(
     {
       name: `${each.name}-${hash(each)}.iso`,
       pool: storagePool,
-      target: { format: { type: "iso" } },
       create: { content: { url: projectPath(path) } },
     },
     {
       forEach,
       dependsOn: [file],
       lifecycle: {
-        ignoreChanges: ["create"],
+        // Volumes made by 0.1.0 have a format.
+        ignoreChanges: ["create", "target"],
         // A new disk takes its config from the seed, which must not bring back CAs from before a rotate-ca.
         ...given({ replaceTriggeredBy: config && [`${disk.terraformAddress}[each.key]`] }),
       },

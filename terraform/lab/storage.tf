@@ -30,11 +30,10 @@ resource "libvirt_volume" "control_plane_iso" {
   name   = "talos-${each.key}-${each.value.seed}.iso"
   create = { content = { url = "../../generated/lab/cloud-init/talos-${each.key}.iso" } }
   pool   = "default"
-  target = { format = { type = "iso" } }
 
   # The file is read when the volume is made, and only then.
   lifecycle {
-    ignore_changes = [create]
+    ignore_changes = [create, target]
   }
 
   depends_on = [talosmith_cloud_init.control_plane_seed]
@@ -67,11 +66,10 @@ resource "libvirt_volume" "worker_iso" {
   name   = "talos-${each.key}-${each.value.seed}.iso"
   create = { content = { url = "../../generated/lab/cloud-init/talos-${each.key}.iso" } }
   pool   = "default"
-  target = { format = { type = "iso" } }
 
   # The file is read when the volume is made, and only then.
   lifecycle {
-    ignore_changes = [create]
+    ignore_changes = [create, target]
   }
 
   depends_on = [talosmith_cloud_init.worker_seed]

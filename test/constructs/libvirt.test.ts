@@ -175,7 +175,7 @@ controlPlane: {}
     const { lifecycle, ...iso } = resource.libvirt_volume?.control_plane_iso ?? {};
     expect(iso).toEqual({ ...without.resource.libvirt_volume?.control_plane_iso, lifecycle: undefined });
     expect(lifecycle).toEqual({
-      ignore_changes: ["create"],
+      ignore_changes: ["create", "target"],
       replace_triggered_by: ["libvirt_volume.control_plane_disk[each.key]"],
     });
   });
@@ -185,6 +185,10 @@ controlPlane: {}
     ["both", { trustOnFirstUse: true, machineConfig: "user-data" }, /one of/],
   ] as const)("needs a choice of how machines get their initial config: %s", (_, props, message) => {
     expect(() => new LibvirtInfrastructure(stack, "kvm", props)).toThrow(message);
+  });
+
+  it("leaves its format to libvirt, which tells another one while the volumes of a pool are made", () => {
+    expect(instance(stackWithWorker, 'libvirt_volume.worker_iso["w-2"]')).not.toHaveProperty("target");
   });
 
   it("is written inside the project, nowhere near /tmp", () => {

@@ -85,6 +85,22 @@ test("tells what a refresh found to be changed outside", () => {
   expect(review(text).drifted).toEqual(["talosmith_cluster.cluster"]);
 });
 
+test.each<[string, Values, boolean]>([
+  [
+    "an attribute that changes depend on",
+    { relevant_attributes: [{ resource: "aws_vpc.vpc", attribute: ["cidr"] }] },
+    true,
+  ],
+  ["the whole resource", { relevant_attributes: [{ resource: "aws_vpc.vpc", attribute: [] }] }, true],
+  ["another attribute", { relevant_attributes: [{ resource: "aws_vpc.vpc", attribute: ["id"] }] }, false],
+  ["nothing that changes depend on", {}, false],
+])("tells of others' resources what terraform tells: %s was changed outside", (_, more, told) => {
+  const before = { id: "vpc-1", cidr: "10.0.0.0/16" };
+  const change = { actions: ["update"], before, after: { ...before, cidr: "10.1.0.0/16" } };
+  const drift = [{ address: "aws_vpc.vpc", mode: "managed", type: "aws_vpc", change }];
+  expect(review(planOf([], { resource_drift: drift, ...more })).drifted).toEqual(told ? ["aws_vpc.vpc"] : []);
+});
+
 describe("what a review finds", () => {
   const cases: readonly [string, readonly PlannedChange[], readonly string[]][] = [
     ["nothing in a plan without changes", [{ address: "aws_vpc.vpc", actions: ["no-op"], before: {}, after: {} }], []],
