@@ -45,16 +45,22 @@ export function placeMachine(network: Network, role: Role, first: number, index:
   return { offset, address: Cidr.parse(network.cidr).host(offset), mac: macOf(role, offset, network) };
 }
 
+const known = new WeakMap<PlacedEnvironment, readonly AddressedMachine[]>();
+
 /**
  * The address of each machine, from its pool's offset and its index only, so that no machine's address depends on how
  * many others there are. Machines of a pool without an offset are left out.
  */
 export function addressesOf(environment: PlacedEnvironment): readonly AddressedMachine[] {
   const network = networkOf(environment);
-  return machinesOf(environment).flatMap((machine) => {
-    const first = firstOffset(environment, machine);
-    return first === undefined ? [] : [{ ...machine, ...placeMachine(network, machine.role, first, machine.index) }];
-  });
+  const found =
+    known.get(environment) ??
+    machinesOf(environment).flatMap((machine) => {
+      const first = firstOffset(environment, machine);
+      return first === undefined ? [] : [{ ...machine, ...placeMachine(network, machine.role, first, machine.index) }];
+    });
+  known.set(environment, found);
+  return found;
 }
 
 /** The addresses of machines that the file alone tells, by name. */
