@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { DesiredCluster, ObservedCluster } from "../engine/index.ts";
-import { changesByEffect, releaseChanges } from "../talos/config/migrate/index.ts";
+import { changesByEffect, releaseChanges, releaseChangesTitle } from "../talos/config/migrate/index.ts";
 import { TalosVersion } from "../talos/version/index.ts";
 
-/** What a person should know of a plan that its steps do not say, in sentences. */
+/** What a person should know of a plan that its steps do not say: warnings, as Terraform has them. */
 export function planNotes(desired: DesiredCluster, observed: ObservedCluster): readonly string[] {
   return [...releaseNotes(desired, observed), ...migrationNotes(desired, observed)];
 }
@@ -17,7 +17,7 @@ function releaseNotes({ machines, talosVersion }: DesiredCluster, observed: Obse
     const from = TalosVersion.parse(state.talosVersion);
     return from.contract.equals(talosVersion.contract) ? [] : [{ name, from, before, after }];
   });
-  return releaseChanges(upgraded, talosVersion);
+  return releaseChanges(upgraded, talosVersion).map((sentence) => `${releaseChangesTitle}\n\n${sentence}`);
 }
 
 /** After a migration every machine gets its config again, and most often it means what it did. */

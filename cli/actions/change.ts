@@ -141,7 +141,11 @@ function showPlanned(
 }
 
 export function printWarnings({ warnings }: PlannedChange, { stderr }: CommandContext): void {
-  for (const warning of warnings) stderr.write(`Warning: ${warning}\n${warning.includes("\n") ? "\n" : ""}`);
+  warnings.forEach((warning, index) => {
+    // A blank line between two of which one has several.
+    const isApart = index > 0 && `${warnings[index - 1]}${warning}`.includes("\n");
+    stderr.write(`${isApart ? "\n" : ""}Warning: ${warning}\n`);
+  });
 }
 
 async function printDeployed({ workspace, manager, context, started }: DeployRun, applied: Applied): Promise<void> {

@@ -44,15 +44,16 @@ export async function withTerraformChange<T>(
   return withInitializedStack(workspace, binary, options, ({ terraform, directory }) =>
     withPlanFile(directory, async (file) => {
       const first = await planToShow(terraform, file, options, workspace);
-      const { changes, warnings, review, rollout, obstacle } = first;
+      const { changes, review, rollout, obstacle } = first;
       const names = machinesOf(workspace.environment).map(({ name }) => name);
-      const unseen = unseenIn(warnings, names);
+      const unseen = unseenIn(first.warnings, names);
+      const warnings = eachWarning(first.warnings);
       return work({
         review,
         isEmpty: !changes,
         unseen,
         rolled: rollout && rolloutSentence(rollout),
-        warnings: [...eachWarning(warnings), ...(obstacle ? [obstacle.text] : [])],
+        warnings: [...warnings, ...(obstacle ? [obstacle.text] : [])],
         apply: async (events) => {
           if (obstacle !== undefined) throw obstacle;
           if (!changes)
@@ -60,7 +61,7 @@ export async function withTerraformChange<T>(
           const shown = review.resources.filter(isStep);
           events({ ...plannedResources(shown, workspace.context.clock.now()), coming: comingSteps(review) });
           const subjects = new Map(shown.map((resource) => [resource.address, subjectOf(resource)]));
-          const place = { workspace, subjects, others: othersCreated(review), events };
+          const place = { workspace, subjects, others: othersCreated(review), warnings, events };
           const healthy =
             rollout === undefined
               ? await applyPlan(terraform, file, intent, place)
@@ -323,6 +324,8 @@ interface ApplyPlace {
   readonly subjects: ReadonlyMap<string, Subject>;
   /** Addresses of resources of other providers that the run creates. */
   readonly others: readonly string[];
+  /** What the plan has warned of. */
+  readonly warnings: readonly string[];
   readonly events: ProgressListener;
 }
 
@@ -334,7 +337,7 @@ async function applyPlan(
   terraform: Terraform,
   plan: string,
   intent: Intent,
-  { workspace, subjects, others, events }: ApplyPlace,
+  { workspace, subjects, others, warnings, events }: ApplyPlace,
 ): Promise<boolean> {
   const { context } = workspace;
   const { signal, stderr } = context;
@@ -364,6 +367,7 @@ async function applyPlan(
       return terraform.apply(plan, {
         events: report,
         isReported,
+        isShown: (warning) => warnings.includes(warning),
         subjectOf: subject,
         env: { [eventFileVariable]: file },
       });

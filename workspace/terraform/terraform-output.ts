@@ -51,6 +51,8 @@ export interface ReportOptions {
   subjectOf(address: string): Subject;
   /** True for resources that report their own steps, and have just done so. */
   isReported(address: string): boolean;
+  /** True for warnings, as `eachWarning` has them, that the plan has shown already. */
+  isShown(warning: string): boolean;
   readonly isStopped: boolean;
 }
 
@@ -59,11 +61,12 @@ export interface ReportOptions {
  * report their own steps (`isReported`), it is not reported that they take time. Of a run that was stopped, terraform's
  * words for that say nothing new.
  */
-export function applyReport(line: string, at: Date, { subjectOf, isReported, isStopped }: ReportOptions): ApplyReport {
+export function applyReport(line: string, at: Date, options: ReportOptions): ApplyReport {
+  const { subjectOf, isReported, isStopped } = options;
   const parsed = message.safeParse(jsonIn(line));
   if (!parsed.success) return isJsonObject(line) || line === "" ? {} : { words: line };
   const { data } = parsed;
-  if (data.type === "diagnostic") return diagnosticReport(data.diagnostic, at, isStopped);
+  if (data.type === "diagnostic") return diagnosticReport(data.diagnostic, at, options);
   const { resource, action } = data.hook;
   const subject = subjectOf(resource.addr);
   const { name, machine } = subject;
@@ -86,10 +89,11 @@ export function applyReport(line: string, at: Date, { subjectOf, isReported, isS
 
 type Diagnostic = Extract<z.output<typeof message>, { type: "diagnostic" }>["diagnostic"];
 
-function diagnosticReport(diagnostic: Diagnostic, at: Date, isStopped: boolean): ApplyReport {
+function diagnosticReport(diagnostic: Diagnostic, at: Date, { isStopped, isShown }: ReportOptions): ApplyReport {
   const { severity, summary, detail, address } = diagnostic;
   if (isStopped && wordsForStopped.has(summary)) return {};
   const title = `${summary}${address ? ` (${address})` : ""}`;
+  if (severity !== "error" && isShown(detail ? `${summary}\n\n${detail.trim()}` : summary)) return {};
   if (severity !== "error") return { event: { at, type: "warning", message: detail ? `${title}: ${detail}` : title } };
   return { words: detail ? `${title}\n  ${detail.replaceAll("\n", "\n  ")}` : title };
 }
@@ -123,8 +127,12 @@ export function warningsIn(text: string): string {
   return start < 0 ? "" : `${said.slice(start).trimEnd()}\n`;
 }
 
-/** Warnings one by one, without frames, and without their places in the generated stack. */
+/** Of a line, where terraform writes no terminal: it breaks a longer one between two words. */
+const lineWidth = { plain: 77, framed: 75 };
+
+/** Warnings one by one, without frames and broken lines, and without their places in the generated stack. */
 export function eachWarning(warnings: string): readonly string[] {
+  const width = warnings.startsWith("╷") ? lineWidth.framed : lineWidth.plain;
   const plain = warnings.replaceAll(/^[╷╵]\n?/gm, "").replaceAll(/^│ ?/gm, "");
   const place = /^ {2}with [^\n]+,\n {2}on cdk\.tf\.json line [^\n]+:\n(?: *\d+: [^\n]*\n)*\n/gm;
   const similar = /^\(and (?:one|\d+) more similar warnings? elsewhere\)\n?/gm;
@@ -133,8 +141,18 @@ export function eachWarning(warnings: string): readonly string[] {
     .replaceAll(similar, "")
     .replaceAll(/\n{3,}/g, "\n\n")
     .split(/^Warning: /m)
-    .map((warning) => warning.trim())
+    .map((warning) => withWholeLines(warning.trim(), width))
     .filter((warning) => warning !== "");
+}
+
+/** Joins lines where the first word of the next one would not have fitted. Terraform leaves indented lines as they are. */
+function withWholeLines(text: string, width: number): string {
+  let last = "";
+  return text.split("\n").reduce((whole, line) => {
+    const isBroken = /^\S/.test(last) && /^\S/.test(line) && last.length + 1 + line.search(/ |$/) > width;
+    last = line;
+    return `${whole}${isBroken ? " " : "\n"}${line}`;
+  });
 }
 
 /** Those of the machines that our provider could not look at; undefined when it has seen all there is. */

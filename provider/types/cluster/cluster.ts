@@ -335,8 +335,7 @@ async function planUpdate(request: PlanRequest<Schema, Client>, prior: ClusterSt
   // A newer version that runs is no difference that an apply would mend.
   if (isUnchanged) return unchanged;
   refuseFindings("Can't be changed", refused, diagnostics);
-  for (const detail of notes)
-    diagnostics.warning({ summary: "The new Talos release changes a default", detail, path: path("talos_version") });
+  for (const { summary, detail } of notes) diagnostics.warning({ summary, detail, path: path("talos_version") });
   const news = changesOfFiles(prior, known.input, files);
   const all = { ...changes };
   for (const [machine, lines] of Object.entries(news)) all[machine] = [...(all[machine] ?? []), ...lines];

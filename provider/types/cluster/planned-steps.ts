@@ -39,8 +39,8 @@ export interface PlannedUpdate {
   readonly conflicts: readonly Finding[];
   readonly steps: readonly string[];
   readonly changes: Readonly<Record<string, readonly string[]>>;
-  /** What an upgrade of Talos changes although configs stay, in sentences. */
-  readonly notes: readonly string[];
+  /** Warnings of what an upgrade of Talos changes although configs stay. */
+  readonly notes: readonly { readonly summary: string; readonly detail: string }[];
 }
 
 interface Update {
@@ -85,15 +85,15 @@ export async function planOfUpdate(
   };
 }
 
-async function upgradeNotes(before: DesiredCluster, after: DesiredCluster): Promise<readonly string[]> {
+async function upgradeNotes(before: DesiredCluster, after: DesiredCluster): Promise<PlannedUpdate["notes"]> {
   if (before.talosVersion.contract.equals(after.talosVersion.contract)) return [];
-  const { releaseChanges } = await import("../../../talos/config/migrate/index.ts");
+  const { releaseChanges, releaseChangesTitle: summary } = await import("../../../talos/config/migrate/index.ts");
   const upgraded = after.machines.flatMap(({ name, config }) => {
     const was = before.machines.find((machine) => machine.name === name)?.config;
     if (was === undefined || was.text === "" || config.text === "") return [];
     return [{ name, from: before.talosVersion, before: was, after: config }];
   });
-  return releaseChanges(upgraded, after.talosVersion);
+  return releaseChanges(upgraded, after.talosVersion).map((detail) => ({ summary, detail }));
 }
 
 /** The prior wishes with the patch files that are still named; those that are not may be gone from the disk. */

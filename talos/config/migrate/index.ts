@@ -4,7 +4,7 @@ export { afterPatch, type LeftPart, type MigratedPatch, type MovedPart, migrateP
 export { hasLinkDocuments, type NewDefault, newDefaults, wordsOf } from "./new-defaults.ts";
 export { patchNodes, writeNodes } from "./nodes.ts";
 export { redactPatchText } from "./redact-text.ts";
-export { releaseChanges, type UpgradedMachine } from "./release-changes.ts";
+export { releaseChanges, releaseChangesTitle, type UpgradedMachine } from "./release-changes.ts";
 export type { MigrationTarget } from "./rules.ts";
 export {
   type ChangesByEffect,

@@ -11,6 +11,9 @@ export interface UpgradedMachine {
   readonly after: MachineConfig;
 }
 
+/** What sentences of `releaseChanges` have in common. */
+export const releaseChangesTitle = "The new Talos release changes a default";
+
 /**
  * What an upgrade changes by itself, because releases read the same config differently: a sentence for each, with the
  * document that decides it for every release. What the config itself changes is not among it.

@@ -6,6 +6,7 @@ const at = new Date(0);
 const options = {
   subjectOf: (address: string) => ({ name: address }),
   isReported: () => false,
+  isShown: (warning: string) => warning === "Odd\n\nas planned",
   isStopped: false,
 };
 const address = "talosmith_cluster.cluster";
@@ -37,6 +38,16 @@ const cases: readonly [string, unknown, object][] = [
     "a warning",
     { type: "diagnostic", diagnostic: { severity: "warning", summary: "Even" } },
     { event: { at, type: "warning", message: "Even" } },
+  ],
+  [
+    "a warning that the plan has shown",
+    { type: "diagnostic", diagnostic: { severity: "warning", summary: "Odd", detail: "as planned\n", address: "x.y" } },
+    {},
+  ],
+  [
+    "the same with other details",
+    { type: "diagnostic", diagnostic: { severity: "warning", summary: "Odd", detail: "as found", address: "x.y" } },
+    { event: { at, type: "warning", message: "Odd (x.y): as found" } },
   ],
   ["what we do not know", { type: "outputs", outputs: {} }, {}],
 ];

@@ -314,6 +314,12 @@ test.skipIf(process.platform === "win32").each([
   writeFileSync(binary, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   const terraform = new Terraform({ binary, directory: folder, env: process.env, signal: context.signal });
   await expect(
-    terraform.apply("x", { events: () => {}, env: {}, isReported: () => false, subjectOf: (name) => ({ name }) }),
+    terraform.apply("x", {
+      events: () => {},
+      env: {},
+      isReported: () => false,
+      isShown: () => false,
+      subjectOf: (name) => ({ name }),
+    }),
   ).rejects.toMatchObject({ end });
 });

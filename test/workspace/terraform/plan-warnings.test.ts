@@ -49,6 +49,20 @@ test("several warnings are told apart, and none are none", () => {
   expect(eachWarning("")).toEqual([]);
 });
 
+test("lines that terraform has broken for its width are whole again, others stay", () => {
+  const detail =
+    "demo-cp-1, demo-cp-2, demo-cp-3, demo-w-1: Talos v1.13.9 does this by itself:\n/var is mounted with nosuid and nodev. A patch with VolumeConfig/EPHEMERAL\ndecides it for every release.";
+  const text = `Warning: A default changes\n\n${detail}\nw-2: stays\n  set:\n    a: b\n`;
+  expect(eachWarning(text)).toEqual([
+    `A default changes\n\n${detail.replaceAll("\n", " ")}\nw-2: stays\n  set:\n    a: b`,
+  ]);
+  const narrow =
+    "╷\n│ Warning: A default changes\n│ \n│ demo-cp-1, demo-cp-2, demo-cp-3, demo-w-1: Talos v1.13.9 does this by\n│ itself: all of it.\n╵\n";
+  expect(eachWarning(narrow)).toEqual([
+    "A default changes\n\ndemo-cp-1, demo-cp-2, demo-cp-3, demo-w-1: Talos v1.13.9 does this by itself: all of it.",
+  ]);
+});
+
 describe.each([
   { plan: "without a warning", text: refreshed + none, warnings: "", unseen: undefined },
   { plan: "with a warning about settings", text: settings + refreshed + none, warnings: "", unseen: undefined },

@@ -78,7 +78,7 @@ describe("a state that somebody else has locked", () => {
     const { signal } = new AbortController();
     return new Terraform({ binary, directory, env: { PATH: process.env.PATH }, signal, timing });
   }
-  const nothing = { env: {}, subjectOf: () => ({ name: "" }), isReported: () => false };
+  const nothing = { env: {}, subjectOf: () => ({ name: "" }), isReported: () => false, isShown: () => false };
 
   test("to plan is waited for by a plan and by an apply, with the reason", async () => {
     const reasons: string[] = [];
