@@ -29,6 +29,7 @@ import { rollHardware } from "./roll-hardware.ts";
 import { withFollowedEvents } from "./run-events.ts";
 import { readState, removeUnwritten, stateFile } from "./state-file.ts";
 import { orphanHolding } from "./state-lock.ts";
+import { withStepsInCreation } from "./steps-in-creation.ts";
 import { type Planned, Terraform } from "./terraform.ts";
 import { eachWarning, onlyClustersRefused, type Subject, stepSentence, unseenIn } from "./terraform-output.ts";
 
@@ -102,7 +103,8 @@ async function planToShow(
   // Machines without a key in their address: the provider decides whether Terraform may stop them.
   if (rolls && rollout === undefined && stopsMachines(plan))
     await planChange(terraform, file, options, workspace, false);
-  return { ...planned, review: reviewPlan(plan), rollout, obstacle: missingVirsh(plan, workspace.context.env) };
+  const review = rolls ? await withStepsInCreation(reviewPlan(plan), workspace) : reviewPlan(plan);
+  return { ...planned, review, rollout, obstacle: missingVirsh(plan, workspace.context.env) };
 }
 
 async function readPlan(terraform: Terraform, file: string, { changes }: Planned): Promise<Plan> {
