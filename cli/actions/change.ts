@@ -80,7 +80,7 @@ export async function planned<T>(
   context: CommandContext,
   work: (change: PlannedChange) => Promise<T>,
 ): Promise<T> {
-  const status = showStatus(context, `Planning ${workspace.name} with ${managerName(manager)}`);
+  const status = showStatus(context, `Planning ${workspace.name}`);
   try {
     return await withPlannedChange(workspace, manager, { ...options, waits: status.waits }, (change) => {
       status.end();

@@ -59,7 +59,7 @@ describe("the commands that change a cluster", () => {
 
   test("plan of a new cluster has all its steps, as text and as JSON", async () => {
     const text = await talosmith("plan", "tiny");
-    expect(text.stderr).toContain("Planning tiny with talosmith\n");
+    expect(text.stderr).toContain("Planning tiny\n");
     expect(text.stdout).toContain("Infrastructure\n  create 2 machines: tiny-cp-1, tiny-w-1\n  create client files: ");
     expect(text.stdout).toContain(
       "  Bootstrap etcd\n    tiny-cp-1: bootstrap etcd, wait for etcd, wait for Kubernetes node\n",
@@ -87,7 +87,7 @@ describe("the commands that change a cluster", () => {
   test("deploy takes the steps of that plan, and then plan is empty in every form", async () => {
     const deployed = await talosmith("deploy", "tiny");
     expect(deployed.stderr).toMatch(
-      /^tiny is new: talosmith manages it without Terraform\.\nPlanning tiny with talosmith\n\nInfrastructure\n/,
+      /^tiny is new: talosmith manages it without Terraform\.\nPlanning tiny\n\nInfrastructure\n/,
     );
     expect(deployed.stdout).toContain("tiny is up: 1 control plane, 1 worker");
     expect(deployed.exitCode).toBe(0);

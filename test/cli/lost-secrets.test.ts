@@ -94,5 +94,5 @@ test("up writes no plain secrets into a file that is named as an encrypted one",
 
 test("what was never deployed is destroyed without secrets", async () => {
   const { stderr, exitCode } = await talosmith("destroy", "lab", "--yes");
-  expect([stderr, exitCode]).toEqual(["Planning lab with talosmith\nlab is not deployed: nothing to destroy.\n", 0]);
+  expect([stderr, exitCode]).toEqual(["Planning lab\nlab is not deployed: nothing to destroy.\n", 0]);
 });

@@ -19,7 +19,7 @@ test("usually a plan names the machine to be made, without colours where there i
   expect(usual).toMatchObject({
     code: 2,
     stderr:
-      "local is new: talosmith manages it without Terraform.\nConfig contract: v1.13\nPlanning local with talosmith\n",
+      "local is new: talosmith manages it without Terraform.\nConfig contract: v1.13\nPlanning local\n",
   });
   expect(usual.stdout).toContain("local-cp-1");
   expect(usual.stdout).not.toContain(colour);
