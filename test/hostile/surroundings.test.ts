@@ -18,8 +18,7 @@ const colour = "\x1b[";
 test("usually a plan names the machine to be made, without colours where there is no terminal", () => {
   expect(usual).toMatchObject({
     code: 2,
-    stderr:
-      "local is new: talosmith manages it without Terraform.\nConfig contract: v1.13\nPlanning local\n",
+    stderr: "local is new: talosmith manages it without Terraform.\nConfig contract: v1.13\nPlanning local\n",
   });
   expect(usual.stdout).toContain("local-cp-1");
   expect(usual.stdout).not.toContain(colour);
