@@ -22,6 +22,7 @@ export function providerDocs(example: Example): ReadonlyMap<string, string> {
     ["resources", "Resource", provider.resources],
     ["data-sources", "Data Source", provider.dataSources],
     ["ephemeral-resources", "Ephemeral Resource", provider.ephemeralResources],
+    ["actions", "Action", provider.actions],
   ] as const;
   for (const [folder, kind, types] of kinds) {
     for (const type of types) {

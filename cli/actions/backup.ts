@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import { findBackup, isOf, listBackups, pruneBackups, runSchedule, verifyBackup } from "../../engine/backup/index.ts";
+import {
+  drillVerdict,
+  findBackup,
+  isOf,
+  listBackups,
+  pruneBackups,
+  runSchedule,
+  verifyBackup,
+} from "../../engine/backup/index.ts";
 import { systemTiming } from "../../engine/index.ts";
 import { loadEnvironment } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { ageOf, counted, sizeOf } from "../../workspace/amounts.ts";
 import { type OpenBackups, openBackups, scheduleOf, takeAndPrune, takeBackup } from "../../workspace/backups.ts";
-import { drillBackup, drillVerdict } from "../../workspace/drill.ts";
+import { drillBackup } from "../../workspace/drill.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";

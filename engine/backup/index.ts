@@ -12,8 +12,8 @@ export {
   verifyBackup,
 } from "./backups.ts";
 export { createBackup, etcdSource, type SnapshotSource } from "./create.ts";
+export { type Drill, drillVerdict, rehearseBackup } from "./drill.ts";
 export { directoryStore, openStore, parseS3Url } from "./open-store.ts";
-export { rehearseRestore } from "./rehearse-restore.ts";
 export { runSchedule, type Schedule } from "./schedule.ts";
 export { type BackupStore, ScratchFile } from "./scratch-file.ts";
 export { type SnapshotStatus, snapshotStatus } from "./snapshot-status.ts";

@@ -17,6 +17,8 @@ export {
 } from "./diagnostics.ts";
 export { parseJson, valueFromJson } from "./json.ts";
 export {
+  type Action,
+  type ActionRequest,
   type DataSource,
   type EphemeralResource,
   FunctionError,
@@ -35,9 +37,11 @@ export type {
   Resource,
   StateRequest,
   UpdateRequest,
+  ValidateRequest,
 } from "./resource.ts";
 export { applyResourceChange } from "./rpc/apply-resource-change.ts";
 export { configureProvider, validateConfig } from "./rpc/configuration.ts";
+export { invokeAction } from "./rpc/invoke-action.ts";
 export { planResourceChange } from "./rpc/plan-resource-change.ts";
 export {
   importResourceState,

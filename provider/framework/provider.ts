@@ -19,6 +19,7 @@ export interface Provider<S extends Attributes, C> {
   readonly dataSources: readonly DataSource<Attributes, C>[];
   readonly ephemeralResources: readonly EphemeralResource<Attributes, C>[];
   readonly functions: readonly ProviderFunction[];
+  readonly actions: readonly Action<Attributes, C>[];
   /** Turns errors of our own libraries into what a person can act on. */
   readonly translateError?: ErrorTranslator;
   validate?(request: ValidateRequest<S>): void | Promise<void>;
@@ -38,6 +39,18 @@ export interface DataSource<S extends Attributes, C> extends NamedType<S> {
 /** A value that lives as long as one run and is in no plan and no state. Needs Terraform 1.10. */
 export interface EphemeralResource<S extends Attributes, C> extends NamedType<S> {
   open(request: DataRequest<S, C>): Promise<StateOf<S>>;
+}
+
+export interface ActionRequest<S extends Attributes, C> extends Operation<C> {
+  readonly config: PlanOf<S>;
+  /** Shows a sentence while the action runs. */
+  progress(sentence: string): void;
+}
+
+/** Something that is done and leaves no state: by itself, or before or after a change of a resource. Needs Terraform 1.14. */
+export interface Action<S extends Attributes, C> extends NamedType<S> {
+  readonly timeouts?: { readonly invoke: string };
+  invoke(request: ActionRequest<S, C>): Promise<void>;
 }
 
 export interface Parameter {

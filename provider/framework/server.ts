@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { setMaxListeners } from "node:events";
 import type { Attributes } from "./attribute.ts";
 import { type Diagnostic, DiagnosticError, Diagnostics, diagnosticOf } from "./diagnostics.ts";
 import type { Provider } from "./provider.ts";
@@ -32,6 +33,10 @@ export class Server<C = unknown> {
 
   ephemeralResource(name: string) {
     return find(this.provider.ephemeralResources, name, "ephemeral resource type");
+  }
+
+  action(name: string) {
+    return find(this.provider.actions, name, "action");
   }
 
   function(name: string) {
@@ -70,6 +75,8 @@ export class Server<C = unknown> {
     // A signal of its own for each call would be a good part of a small one's time.
     const late = limit.milliseconds === undefined ? undefined : new AbortController();
     const { signal } = late ?? this.#stopping;
+    // Hundreds of calls listen to it at once; that is no leak.
+    setMaxListeners(0, signal);
     if (this.#stopping.signal.aborted) late?.abort(this.#stopping.signal.reason);
     const clock = late ? startClock(limit.milliseconds ?? 0, () => late.abort(tooLate(limit))) : noClock;
     if (late !== undefined) this.#limited.add(late);

@@ -3,7 +3,7 @@ import type { Attribute, Attributes, Validator } from "./attribute.ts";
 import { optional } from "./attributes.ts";
 import { isObject, type Value } from "./value.ts";
 
-export type OperationName = "create" | "read" | "update" | "delete";
+export type OperationName = "create" | "read" | "update" | "delete" | "invoke";
 
 /** The default of each operation that takes time, e.g. `{ create: "30m" }`. An operation left out is not limited. */
 export type Timeouts = Partial<Readonly<Record<OperationName, string>>>;

@@ -5,6 +5,7 @@ import {
   configureProvider,
   FunctionError,
   importResourceState,
+  invokeAction,
   type NamedType,
   openEphemeralResource,
   type Provider,
@@ -23,8 +24,11 @@ import { toWireFunction, toWireSchema } from "./schema.ts";
 import { listen, type ServeOptions, type Session } from "./transport/index.ts";
 import { fromDynamicValue, toDynamicValue, writeNumberAsText } from "./value-codec.ts";
 
-/** One RPC: bytes of the request in, bytes of the response out. Throws only when the request is no message at all. */
-export type Rpc = (server: Server, request: Uint8Array) => Promise<Uint8Array>;
+/**
+ * One RPC: bytes of the request in, bytes of the response out; `send` takes what a call that streams answers before. Throws
+ * only when the request is no message at all.
+ */
+export type Rpc = (server: Server, request: Uint8Array, send?: (message: Uint8Array) => void) => Promise<Uint8Array>;
 
 /**
  * An RPC whose failures are diagnostics. `fallback` is what else the answer must hold then: an answer without a state
@@ -60,6 +64,9 @@ const getProviderSchema: Rpc = async ({ provider }) => {
     functions: Object.fromEntries(
       provider.functions.map((definition) => [definition.name, toWireFunction(definition)]),
     ),
+    actionSchemas: Object.fromEntries(
+      provider.actions.map((action) => [action.name, { schema: toWireSchema(schemaOf(action)) }]),
+    ),
     diagnostics: [],
     serverCapabilities: { planDestroy: true, getProviderSchemaOptional: true },
   }).finish();
@@ -74,7 +81,7 @@ const validateProviderConfig = unary(
   },
 );
 
-/** Resources, data sources and ephemeral resources are asked in the same words. */
+/** Resources, data sources, ephemeral resources and actions are asked in the same words. */
 const validateTypeConfig = (find: (server: Server, name: string) => NamedType<Attributes>) =>
   unary(wire.ValidateTypeConfigRequest, wire.ValidateTypeConfigResponse, async (server, request) => {
     const type = find(server, request.typeName);
@@ -197,6 +204,29 @@ const openEphemeral = unary(
 /** Our ephemeral values hold nothing open; Terraform asks all the same. */
 const closeEphemeral: Rpc = async () => wire.CloseEphemeralResourceResponse.encode({ diagnostics: [] }).finish();
 
+/** What its configuration is was checked by the validation; the machines are asked when it is invoked. */
+const planAction: Rpc = async () => wire.PlanActionResponse.encode({ diagnostics: [] }).finish();
+
+const invoke: Rpc = async (server, bytes, send = () => {}) => {
+  const request = wire.ActionRequest.decode(bytes);
+  const event = (type: wire.InvokeActionEvent["type"]) => wire.InvokeActionEvent.encode({ type }).finish();
+  const progress = (message: string) => send(event({ $case: "progress", value: { message } }));
+  return event({ $case: "completed", value: { diagnostics: await diagnosticsOfAction(server, request, progress) } });
+};
+
+async function diagnosticsOfAction(
+  server: Server,
+  { actionType, config }: wire.ActionRequest,
+  progress: (sentence: string) => void,
+): Promise<wire.Diagnostic[]> {
+  try {
+    const value = fromDynamicValue(schemaOf(server.action(actionType)).type, config);
+    return toWireDiagnostics(await invokeAction(server, actionType, value, progress));
+  } catch (error) {
+    return toWireDiagnostics([server.diagnosticOf(error)]);
+  }
+}
+
 /** The one RPC that has an error of its own in place of diagnostics. */
 const callFunction: Rpc = async (server, bytes) =>
   wire.CallFunctionResponse.encode(await answerOf(server, wire.CallFunctionRequest.decode(bytes))).finish();
@@ -245,6 +275,9 @@ export const routes: Readonly<Record<string, Rpc>> = {
   "/tfplugin6.Provider/ReadDataSource": readData,
   "/tfplugin6.Provider/OpenEphemeralResource": openEphemeral,
   "/tfplugin6.Provider/CloseEphemeralResource": closeEphemeral,
+  "/tfplugin6.Provider/ValidateActionConfig": validateTypeConfig((server, name) => server.action(name)),
+  "/tfplugin6.Provider/PlanAction": planAction,
+  "/tfplugin6.Provider/InvokeAction": invoke,
   "/tfplugin6.Provider/CallFunction": callFunction,
   "/tfplugin6.Provider/StopProvider": stop,
 };
@@ -255,7 +288,7 @@ export function openSession(provider: Provider<Attributes, unknown>): Session {
   return {
     handler: (path) => {
       const rpc = routes[path];
-      return rpc && ((message) => rpc(server, message));
+      return rpc && ((message, send) => rpc(server, message, send));
     },
     stop: () => server.stop(),
   };

@@ -90,10 +90,14 @@ export class Client {
   }
 
   simulator(): Promise<SimulatorControl> {
-    this.#simulator ??= import("../../simulator/control/index.ts").then(({ simulatorAt }) =>
-      simulatorAt(this.path("generated/.simulator"), { daemonCommand: this.#daemonCommand }),
-    );
+    this.#simulator ??= this.simulatorIn(this.path("generated/.simulator"));
     return this.#simulator;
+  }
+
+  /** A simulator of its own in a folder. Whoever asks for it shuts it down. */
+  async simulatorIn(folder: string): Promise<SimulatorControl> {
+    const { simulatorAt } = await import("../../simulator/control/index.ts");
+    return simulatorAt(folder, { daemonCommand: this.#daemonCommand });
   }
 
   /** Before work on machines: if they are simulated, their simulator runs, and is started again when it is killed. */

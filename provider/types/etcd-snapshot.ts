@@ -14,6 +14,7 @@ import {
   type Resource,
   type StateOf,
   unknown,
+  type ValidateRequest,
 } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { parseSnapshotAddress } from "./import-snapshot.ts";
@@ -21,17 +22,27 @@ import { attributesOf } from "./setting-attributes.ts";
 import { reasonOf } from "./translate-error.ts";
 import { controlPlaneAddresses, oneOf } from "./value-rules.ts";
 
-const attributes = {
-  cluster_name: attribute.required.string("Name of the cluster.", { replaces: true }),
-  endpoints: controlPlaneAddresses,
+/** Where backups lie. */
+export const backupPlace = {
   directory: attribute.optional.string("A folder for the backup, relative to the project's root. Either this or `s3`."),
   s3: attribute.optional.nestedObject(
     "A bucket for the backup. Credentials come from the usual chain and never stand here.",
     attributesOf(bucketSettings),
   ),
+} satisfies Attributes;
+
+/** Of what is backed up, and where to. */
+export const backupAttributes = {
+  cluster_name: attribute.required.string("Name of the cluster.", { replaces: true }),
+  endpoints: controlPlaneAddresses,
+  ...backupPlace,
   pki_age_recipients: attribute.optional.stringList(
     "Put the secrets bundle beside the snapshot, encrypted with age for these: `age1…`.",
   ),
+} satisfies Attributes;
+
+const attributes = {
+  ...backupAttributes,
   triggers: attribute.optional.stringMap(
     "Any texts. A change of one takes a new backup, such as `{ talos = talosmith_cluster.this.talos_version }`.",
   ),
@@ -70,15 +81,7 @@ export const etcdSnapshot: Resource<Schema, Client> = {
   attributes,
   timeouts: { create: "30m", update: "30m" },
 
-  validate({ config, diagnostics }) {
-    const { directory, s3 } = config;
-    if (!isUnknown(directory) && !isUnknown(s3) && (directory === null) === (s3 === null))
-      diagnostics.error({
-        summary: "One place for the backup",
-        detail: "Give either directory or s3.",
-        path: path("directory"),
-      });
-  },
+  validate: oneBackupPlace,
 
   plan({ prior, planned, diagnostics }) {
     if (prior === null) return {};
@@ -136,6 +139,17 @@ export const etcdSnapshot: Resource<Schema, Client> = {
   },
 };
 
+/** Refuses none, and two. */
+export function oneBackupPlace({ config, diagnostics }: ValidateRequest<typeof backupPlace>): void {
+  const { directory, s3 } = config;
+  if (isUnknown(directory) || isUnknown(s3) || (directory === null) !== (s3 === null)) return;
+  diagnostics.error({
+    summary: "One place for the backup",
+    detail: "Give either directory or s3.",
+    path: path("directory"),
+  });
+}
+
 /** A folder is on one computer, and the state may be everybody's: only there a backup that is missing is gone. */
 function missing(state: State, diagnostics: Operation<Client>["diagnostics"]): State | null {
   if (state.host === null || state.host === hostname()) return null;
@@ -158,7 +172,16 @@ function tellAge(prior: State, maxAge: unknown, diagnostics: Operation<Client>["
   });
 }
 
-async function takeBackup(planned: PlanOf<Schema>, { client, signal, log }: Operation<Client>): Promise<State> {
+async function takeBackup(planned: PlanOf<Schema>, operation: Operation<Client>): Promise<State> {
+  const { backup, store } = await newBackup(planned, operation);
+  return { ...known(planned), ...facts(backup, store, planned.directory) };
+}
+
+/** Takes a backup, checks it, and puts it into its place. */
+export async function newBackup(
+  planned: PlanOf<typeof backupAttributes>,
+  { client, signal, log }: Operation<Client>,
+): Promise<{ readonly backup: Backup; readonly store: BackupStore }> {
   const [backups, { systemClock, systemEntropy }, { systemTiming, talosCredentials }, { caFingerprint, sealSecrets }] =
     await Promise.all([
       import("../../engine/backup/index.ts"),
@@ -182,7 +205,7 @@ async function takeBackup(planned: PlanOf<Schema>, { client, signal, log }: Oper
     signal,
     onRetry: (reason) => log("info", `again after: ${reason}`),
   });
-  return { ...known(planned), ...facts(backup, store, planned.directory) };
+  return { backup, store };
 }
 
 function facts(
@@ -204,7 +227,10 @@ function pick(state: State): Pick<State, (typeof computed)[number]> {
   return Object.fromEntries(computed.map((name) => [name, state[name]])) as Pick<State, (typeof computed)[number]>;
 }
 
-async function storeOf({ directory, s3 }: Pick<State, "directory" | "s3">, client: Client): Promise<BackupStore> {
+export async function storeOf(
+  { directory, s3 }: Pick<State, "directory" | "s3">,
+  client: Client,
+): Promise<BackupStore> {
   const { openStore } = await import("../../engine/backup/index.ts");
   if (s3 === null) return openStore({ directory: directory ?? undefined }, client.root);
   return openStore({ s3: withDefaults(bucketSettings, givenIn(bucketSettings, s3)) }, client.root);

@@ -2,10 +2,11 @@
 import type { Claim, DesiredCluster, EtcdView, MachineState } from "../../engine/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import { DiagnosticError, type Operation } from "../framework/index.ts";
-import { type Ask, adminOf, type KnownMachine, knownMachines, withMachines } from "./access.ts";
+import { type Ask, adminOf, withMachines } from "./access.ts";
 import type { Client } from "./client.ts";
 import { configSourceOf, policyOf } from "./cluster/spec.ts";
 import { runOptions, whenFree } from "./engine-run.ts";
+import { clusterAsKnownBy } from "./known-cluster.ts";
 import { type ControlPlanes, isBeingCreated, notedCluster, unmarkCreating } from "./project-notes.ts";
 import { reasonOf } from "./translate-error.ts";
 
@@ -147,52 +148,19 @@ async function surroundingsAsToldBy(
   secrets: SecretsBundle,
   signal: AbortSignal,
 ): Promise<DesiredCluster> {
-  const [{ withoutConfig }, { readMachineFacts }, { TalosVersion }, { caFingerprint }] = await Promise.all([
-    import("../../engine/index.ts"),
-    import("../../talos/config/index.ts"),
-    import("../../talos/version/index.ts"),
-    import("../../talos/secrets/index.ts"),
-  ]);
-  const options = { signal, deadline: 10_000 };
-  const [config, known, version, inEtcd] = await ask(teller, (client) =>
-    Promise.all([
-      client.machineConfig(options),
-      knownMachines(client, options),
-      client.version(options),
-      // The etcd of the one that is asked may be down; discovery then has to do.
-      client.etcdMemberList({ ...options, local: true }).catch(() => []),
-    ]),
-  );
-  const facts = readMachineFacts(config ?? "");
-  const talosVersion = TalosVersion.parse(version.tag);
-  // Whether they answer is seen when they are looked at; a leave asks nothing else of them.
-  const others = known.machines
-    .filter((machine) => machine.role === "controlplane" && machine.name !== name)
-    .map((machine) => ({ ...machine, ...withoutConfig }));
+  const { cluster, etcdMembers, role } = await clusterAsKnownBy(teller, ask, secrets, signal);
+  const known = cluster.machines.find((machine) => machine.name === name)?.role ?? "worker";
+  // Of a machine that cannot say it itself.
+  const otherwise = etcdMembers.includes(name) ? "controlplane" : known;
   return {
-    name: facts.clusterName,
-    endpoint: facts.endpoint,
+    ...cluster,
     ...through(talos_endpoints),
     configSource: configSourceOf(config_source) ?? "api",
-    talosVersion,
-    contract: talosVersion.contract,
-    kubernetesVersion: facts.kubernetesVersion,
-    trustOnFirstUse: false,
     nodesBecomeReady: false,
-    machines: others.sort((a, b) => (a.name < b.name ? -1 : 1)),
-    leaving: [{ name, role: teller === address ? facts.type : roleOf(name, known.machines, inEtcd), address }],
-    caFingerprint: caFingerprint(secrets),
+    // Whether they answer is seen when they are looked at; a leave asks nothing else of them.
+    machines: cluster.machines.filter((machine) => machine.role === "controlplane" && machine.name !== name),
+    leaving: [{ name, role: teller === address ? role : otherwise, address }],
   };
-}
-
-/** Of a machine that cannot say it itself. */
-function roleOf(
-  name: string,
-  known: readonly KnownMachine[],
-  inEtcd: readonly { readonly hostname: string }[],
-): KnownMachine["role"] {
-  if (inEtcd.some(({ hostname }) => hostname === name)) return "controlplane";
-  return known.find((machine) => machine.name === name)?.role ?? "worker";
 }
 
 function through(endpoints: readonly string[] | null): Pick<DesiredCluster, "talosEndpoints"> {

@@ -12,6 +12,7 @@ import {
   type Provider,
   path,
 } from "../framework/index.ts";
+import { actions } from "./actions/index.ts";
 import { addon } from "./addon.ts";
 import { Client } from "./client.ts";
 import { clientFiles } from "./client-files.ts";
@@ -68,6 +69,7 @@ export function talosmithProvider(options: ProviderOptions): Provider<typeof att
     dataSources: [health, machineConfig, schematic],
     ephemeralResources: [kubeconfig, talosconfig],
     functions: [nodeAddress, nodeMac, patch],
+    actions,
     translateError,
     validate: ({ config }) => {
       if (isGiven(config.secrets) && isGiven(config.secrets_file))

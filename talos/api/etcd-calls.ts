@@ -68,6 +68,10 @@ export function etcdCalls(transport: Transport) {
         (await ask(transport, service.etcdForfeitLeadership, {}, { deadline: 30_000, ...options })).member || undefined
       );
     },
+    /** Gives freed space of this member's database back to the disk. etcd on it answers nothing meanwhile. */
+    async etcdDefragment(options: CallOptions = {}): Promise<void> {
+      await ask(transport, service.etcdDefragment, {}, { deadline: 120_000, ...options });
+    },
     async etcdRemoveMember(id: string, options: CallOptions = {}): Promise<void> {
       const request = { memberId: BigInt(`0x${id}`) };
       await ask(transport, service.etcdRemoveMemberById, request, { deadline: 30_000, ...options });

@@ -1,29 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The main job under each program that `TALOSMITH_TEST_TERRAFORMS` names: paths with a colon between them.
-import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { makeProject, removeProject, talosmith } from "../hostile/project.ts";
+import { moreTerraforms } from "../support/more-terraforms.ts";
 import { cleanEnvironment } from "../support/terraform.ts";
 
-const programs = (process.env.TALOSMITH_TEST_TERRAFORMS ?? "")
-  .split(delimiter)
-  .filter((path) => path !== "")
-  .map((path) => {
-    const said = execFileSync(path, ["version", "-json"], { env: cleanEnvironment(), encoding: "utf8" });
-    const version: string = JSON.parse(said).terraform_version;
-    return { path, version };
-  });
-
-test.skipIf(programs.length === 0)("TALOSMITH_TEST_TERRAFORMS names further versions of Terraform", () =>
-  expect(programs).not.toEqual([]),
+test.skipIf(moreTerraforms.length === 0)("TALOSMITH_TEST_TERRAFORMS names further versions of Terraform", () =>
+  expect(moreTerraforms).not.toEqual([]),
 );
 
 const environment = (workers: number, more = "") =>
   `infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\nworkers: [{ count: ${workers} }]\n${more}`;
 
-describe.each(programs)("$version, $path", { timeout: 600_000 }, ({ path, version }) => {
+describe.each(moreTerraforms)("$version, $path", { timeout: 600_000 }, ({ path, version }) => {
   const root = makeProject();
   const run = (line: string) =>
     talosmith(line.split(" "), {

@@ -172,6 +172,7 @@ function foreign(schema: ProviderSchema): Provider<Attributes, unknown> {
     dataSources: used("data").map(([type, source]) => dataSource(type, fromBlock(source))),
     ephemeralResources: [],
     functions: [],
+    actions: [],
     configure: () => ({}),
   };
 }
@@ -210,6 +211,7 @@ function own(): Provider<Attributes, unknown> {
     dataSources: real.dataSources.map(({ name: type, attributes }) => dataSource(type, attributes)),
     ephemeralResources: [],
     functions: [],
+    actions: [],
     validate: () => undefined,
     configure: () => ({}),
   } as Provider<Attributes, unknown>;

@@ -7,7 +7,7 @@ import { linesOf } from "./walk.ts";
 import { walks } from "./walks.ts";
 
 export type Execution =
-  | { readonly by: string; readonly when: "npm test" | "npm run test:all" }
+  | { readonly by: string; readonly when: "npm test" | "npm run test:all" | "TALOSMITH_TEST_TERRAFORMS" }
   | { readonly by: undefined; readonly why: string };
 
 /** What another test than the walks executes: lines of a page that begin so, the test, and words of it by which it is seen. */
@@ -70,9 +70,11 @@ export const notExecuted: readonly { readonly page: string; readonly begins: str
   },
 ];
 
-const providerExamples = readdirSync("examples/provider", { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".tf"))
-  .map((name) => readFileSync(join("examples/provider", name), "utf8"));
+const providerExamples = new Map(
+  readdirSync("examples/provider", { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".tf"))
+    .map((name) => [readFileSync(join("examples/provider", name), "utf8"), name]),
+);
 
 /** Snippets by what they are. Undefined where nothing takes such a one. */
 function snippetExecution({ page, language, info, text }: PageItem): Execution | undefined {
@@ -80,8 +82,10 @@ function snippetExecution({ page, language, info, text }: PageItem): Execution |
   if (language === "yaml" && info === "") return always("test/docs-snippets.test.ts");
   if (language === "yaml" && info === "ci" && page === "docs/ci.md") return always("test/acceptance/docs-ci.test.ts");
   if (language === "mermaid") return always("test/acceptance/diagrams.test.ts");
-  if (language === "terraform" && providerExamples.includes(text))
-    return always("test/acceptance/provider-examples.test.ts");
+  const example = language === "terraform" ? providerExamples.get(text) : undefined;
+  if (example?.startsWith("actions/"))
+    return { by: "test/acceptance/provider-actions.test.ts", when: "TALOSMITH_TEST_TERRAFORMS" };
+  if (example !== undefined) return always("test/acceptance/provider-examples.test.ts");
   if (language === "ts" && documentedApps.includes(`snippetOf("${page}", "ts"`))
     return always("test/constructs/documented-apps.test.ts");
   if (language === "ts" && page === "examples/talos-client/README.md") {

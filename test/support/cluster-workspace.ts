@@ -43,14 +43,16 @@ export class ClusterWorkspace extends Workspace {
     return join(this.directory, "generated", ".simulator");
   }
 
-  simulator(): SimulatorControl {
+  get daemonCommand(): readonly [string, ...string[]] {
     const plugins = join(
       this.directory,
       "terraform.d/plugins/talosmith.internal/talosmith/talosmith/0.1.0/linux_amd64",
     );
-    return simulatorAt(this.simulatorDirectory, {
-      daemonCommand: [process.execPath, join(plugins, "simulator-daemon.cjs")],
-    });
+    return [process.execPath, join(plugins, "simulator-daemon.cjs")];
+  }
+
+  simulator(): SimulatorControl {
+    return simulatorAt(this.simulatorDirectory, { daemonCommand: this.daemonCommand });
   }
 
   /** The API of a machine, with the talosconfig that `files` leaves. Whoever asks for it closes it. */

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  type Action,
   type Attributes,
   attribute,
   block,
@@ -205,6 +206,17 @@ const key: EphemeralResource<typeof echoAttributes, Client> = {
   open: async ({ config }) => ({ text: config.text, length: config.text.length }),
 };
 
+const say: Action<typeof echoAttributes, Client> = {
+  name: "thing_say",
+  description: "Says a text, letter by letter.",
+  attributes: echoAttributes,
+  invoke: async ({ config, progress }) => {
+    for (const letter of config.text) progress(letter);
+    if (config.text === "fail")
+      throw new DiagnosticError({ summary: "Bad text", detail: "It fails.", path: path("text") });
+  },
+};
+
 const join_: ProviderFunction = {
   name: "join",
   summary: "Joins texts.",
@@ -229,6 +241,7 @@ export const thingProvider: Provider<typeof providerAttributes, Client> = {
   dataSources: [echo],
   ephemeralResources: [key],
   functions: [join_],
+  actions: [say],
   configure({
     config,
     log,

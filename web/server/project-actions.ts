@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import { drillVerdict } from "../../engine/backup/index.ts";
 import { type EngineOptions, maintainMachine, planMaintenance, previewCluster } from "../../engine/index.ts";
 import { sizeOf } from "../../workspace/amounts.ts";
 import { openBackups, takeBackup } from "../../workspace/backups.ts";
-import { drillBackup, drillVerdict } from "../../workspace/drill.ts";
+import { drillBackup } from "../../workspace/drill.ts";
 import type { ProgressListener } from "../../workspace/planned-change.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import type { Action, ActionPlan, PlannedStep } from "../shared/wire.ts";

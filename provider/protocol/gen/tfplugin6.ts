@@ -182,6 +182,7 @@ export interface GetProviderSchemaResponse {
   serverCapabilities: ServerCapabilities | undefined;
   functions: { [key: string]: FunctionDefinition };
   ephemeralResourceSchemas: { [key: string]: Schema };
+  actionSchemas: { [key: string]: ActionSchema };
 }
 
 export interface GetProviderSchemaResponse_ResourceSchemasEntry {
@@ -204,6 +205,15 @@ export interface GetProviderSchemaResponse_EphemeralResourceSchemasEntry {
   value: Schema | undefined;
 }
 
+export interface GetProviderSchemaResponse_ActionSchemasEntry {
+  key: string;
+  value: ActionSchema | undefined;
+}
+
+export interface ActionSchema {
+  schema: Schema | undefined;
+}
+
 export interface ValidateProviderConfigRequest {
   config: DynamicValue | undefined;
 }
@@ -212,7 +222,10 @@ export interface ValidateProviderConfigResponse {
   diagnostics: Diagnostic[];
 }
 
-/** The same fields serve ValidateResourceConfig, ValidateDataResourceConfig and ValidateEphemeralResourceConfig. */
+/**
+ * The same fields serve ValidateResourceConfig, ValidateDataResourceConfig, ValidateEphemeralResourceConfig and
+ * ValidateActionConfig.
+ */
 export interface ValidateTypeConfigRequest {
   typeName: string;
   config: DynamicValue | undefined;
@@ -338,6 +351,32 @@ export interface CallFunctionRequest {
 export interface CallFunctionResponse {
   result: DynamicValue | undefined;
   error: FunctionError | undefined;
+}
+
+/** The same fields serve PlanAction and InvokeAction. */
+export interface ActionRequest {
+  actionType: string;
+  config: DynamicValue | undefined;
+  clientCapabilities: ClientCapabilities | undefined;
+}
+
+export interface PlanActionResponse {
+  diagnostics: Diagnostic[];
+}
+
+export interface InvokeActionEvent {
+  type: { $case: "progress"; value: InvokeActionEvent_Progress } | {
+    $case: "completed";
+    value: InvokeActionEvent_Completed;
+  } | undefined;
+}
+
+export interface InvokeActionEvent_Progress {
+  message: string;
+}
+
+export interface InvokeActionEvent_Completed {
+  diagnostics: Diagnostic[];
 }
 
 export interface StopProviderResponse {
@@ -1868,6 +1907,7 @@ function createBaseGetProviderSchemaResponse(): GetProviderSchemaResponse {
     serverCapabilities: undefined,
     functions: {},
     ephemeralResourceSchemas: {},
+    actionSchemas: {},
   };
 }
 
@@ -1898,6 +1938,9 @@ export const GetProviderSchemaResponse: MessageFns<GetProviderSchemaResponse> = 
         { key: key as any, value },
         writer.uint32(66).fork(),
       ).join();
+    });
+    globalThis.Object.entries(message.actionSchemas).forEach(([key, value]: [string, ActionSchema]) => {
+      GetProviderSchemaResponse_ActionSchemasEntry.encode({ key: key as any, value }, writer.uint32(90).fork()).join();
     });
     return writer;
   },
@@ -1983,6 +2026,17 @@ export const GetProviderSchemaResponse: MessageFns<GetProviderSchemaResponse> = 
             }
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            const entry11 = GetProviderSchemaResponse_ActionSchemasEntry.decode(reader, reader.uint32());
+            if (entry11.value !== undefined) {
+              message.actionSchemas[entry11.key] = entry11.value;
+            }
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2042,6 +2096,15 @@ export const GetProviderSchemaResponse: MessageFns<GetProviderSchemaResponse> = 
         },
         {},
       );
+    message.actionSchemas = (globalThis.Object.entries(object.actionSchemas ?? {}) as [string, ActionSchema][]).reduce(
+      (acc: { [key: string]: ActionSchema }, [key, value]: [string, ActionSchema]) => {
+        if (value !== undefined) {
+          acc[key] = ActionSchema.fromPartial(value);
+        }
+        return acc;
+      },
+      {},
+    );
     return message;
   },
 };
@@ -2344,6 +2407,139 @@ export const GetProviderSchemaResponse_EphemeralResourceSchemasEntry: MessageFns
     message.key = object.key ?? "";
     message.value = (object.value !== undefined && object.value !== null)
       ? Schema.fromPartial(object.value)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseGetProviderSchemaResponse_ActionSchemasEntry(): GetProviderSchemaResponse_ActionSchemasEntry {
+  return { key: "", value: undefined };
+}
+
+export const GetProviderSchemaResponse_ActionSchemasEntry: MessageFns<GetProviderSchemaResponse_ActionSchemasEntry> = {
+  encode(
+    message: GetProviderSchemaResponse_ActionSchemasEntry,
+    writer: BinaryWriter = new BinaryWriter(),
+  ): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== undefined) {
+      ActionSchema.encode(message.value, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetProviderSchemaResponse_ActionSchemasEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetProviderSchemaResponse_ActionSchemasEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = ActionSchema.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(
+    base?: DeepPartial<GetProviderSchemaResponse_ActionSchemasEntry>,
+  ): GetProviderSchemaResponse_ActionSchemasEntry {
+    return GetProviderSchemaResponse_ActionSchemasEntry.fromPartial(base ?? {});
+  },
+  fromPartial(
+    object: DeepPartial<GetProviderSchemaResponse_ActionSchemasEntry>,
+  ): GetProviderSchemaResponse_ActionSchemasEntry {
+    const message = createBaseGetProviderSchemaResponse_ActionSchemasEntry();
+    message.key = object.key ?? "";
+    message.value = (object.value !== undefined && object.value !== null)
+      ? ActionSchema.fromPartial(object.value)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseActionSchema(): ActionSchema {
+  return { schema: undefined };
+}
+
+export const ActionSchema: MessageFns<ActionSchema> = {
+  encode(message: ActionSchema, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.schema !== undefined) {
+      Schema.encode(message.schema, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ActionSchema {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseActionSchema();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.schema = Schema.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ActionSchema>): ActionSchema {
+    return ActionSchema.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ActionSchema>): ActionSchema {
+    const message = createBaseActionSchema();
+    message.schema = (object.schema !== undefined && object.schema !== null)
+      ? Schema.fromPartial(object.schema)
       : undefined;
     return message;
   },
@@ -4211,6 +4407,335 @@ export const CallFunctionResponse: MessageFns<CallFunctionResponse> = {
     message.error = (object.error !== undefined && object.error !== null)
       ? FunctionError.fromPartial(object.error)
       : undefined;
+    return message;
+  },
+};
+
+function createBaseActionRequest(): ActionRequest {
+  return { actionType: "", config: undefined, clientCapabilities: undefined };
+}
+
+export const ActionRequest: MessageFns<ActionRequest> = {
+  encode(message: ActionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.actionType !== "") {
+      writer.uint32(10).string(message.actionType);
+    }
+    if (message.config !== undefined) {
+      DynamicValue.encode(message.config, writer.uint32(18).fork()).join();
+    }
+    if (message.clientCapabilities !== undefined) {
+      ClientCapabilities.encode(message.clientCapabilities, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ActionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseActionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.actionType = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.config = DynamicValue.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.clientCapabilities = ClientCapabilities.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ActionRequest>): ActionRequest {
+    return ActionRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ActionRequest>): ActionRequest {
+    const message = createBaseActionRequest();
+    message.actionType = object.actionType ?? "";
+    message.config = (object.config !== undefined && object.config !== null)
+      ? DynamicValue.fromPartial(object.config)
+      : undefined;
+    message.clientCapabilities = (object.clientCapabilities !== undefined && object.clientCapabilities !== null)
+      ? ClientCapabilities.fromPartial(object.clientCapabilities)
+      : undefined;
+    return message;
+  },
+};
+
+function createBasePlanActionResponse(): PlanActionResponse {
+  return { diagnostics: [] };
+}
+
+export const PlanActionResponse: MessageFns<PlanActionResponse> = {
+  encode(message: PlanActionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.diagnostics) {
+      Diagnostic.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlanActionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlanActionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.diagnostics.push(Diagnostic.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<PlanActionResponse>): PlanActionResponse {
+    return PlanActionResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<PlanActionResponse>): PlanActionResponse {
+    const message = createBasePlanActionResponse();
+    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseInvokeActionEvent(): InvokeActionEvent {
+  return { type: undefined };
+}
+
+export const InvokeActionEvent: MessageFns<InvokeActionEvent> = {
+  encode(message: InvokeActionEvent, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.type?.$case) {
+      case "progress":
+        InvokeActionEvent_Progress.encode(message.type.value, writer.uint32(10).fork()).join();
+        break;
+      case "completed":
+        InvokeActionEvent_Completed.encode(message.type.value, writer.uint32(18).fork()).join();
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): InvokeActionEvent {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInvokeActionEvent();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.type = { $case: "progress", value: InvokeActionEvent_Progress.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.type = { $case: "completed", value: InvokeActionEvent_Completed.decode(reader, reader.uint32()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<InvokeActionEvent>): InvokeActionEvent {
+    return InvokeActionEvent.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<InvokeActionEvent>): InvokeActionEvent {
+    const message = createBaseInvokeActionEvent();
+    switch (object.type?.$case) {
+      case "progress": {
+        if (object.type?.value !== undefined && object.type?.value !== null) {
+          message.type = { $case: "progress", value: InvokeActionEvent_Progress.fromPartial(object.type.value) };
+        }
+        break;
+      }
+      case "completed": {
+        if (object.type?.value !== undefined && object.type?.value !== null) {
+          message.type = { $case: "completed", value: InvokeActionEvent_Completed.fromPartial(object.type.value) };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBaseInvokeActionEvent_Progress(): InvokeActionEvent_Progress {
+  return { message: "" };
+}
+
+export const InvokeActionEvent_Progress: MessageFns<InvokeActionEvent_Progress> = {
+  encode(message: InvokeActionEvent_Progress, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.message !== "") {
+      writer.uint32(10).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): InvokeActionEvent_Progress {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInvokeActionEvent_Progress();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<InvokeActionEvent_Progress>): InvokeActionEvent_Progress {
+    return InvokeActionEvent_Progress.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<InvokeActionEvent_Progress>): InvokeActionEvent_Progress {
+    const message = createBaseInvokeActionEvent_Progress();
+    message.message = object.message ?? "";
+    return message;
+  },
+};
+
+function createBaseInvokeActionEvent_Completed(): InvokeActionEvent_Completed {
+  return { diagnostics: [] };
+}
+
+export const InvokeActionEvent_Completed: MessageFns<InvokeActionEvent_Completed> = {
+  encode(message: InvokeActionEvent_Completed, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.diagnostics) {
+      Diagnostic.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): InvokeActionEvent_Completed {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInvokeActionEvent_Completed();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.diagnostics.push(Diagnostic.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<InvokeActionEvent_Completed>): InvokeActionEvent_Completed {
+    return InvokeActionEvent_Completed.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<InvokeActionEvent_Completed>): InvokeActionEvent_Completed {
+    const message = createBaseInvokeActionEvent_Completed();
+    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
     return message;
   },
 };

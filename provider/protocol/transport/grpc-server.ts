@@ -8,12 +8,12 @@ import {
 } from "node:http2";
 import type { TLSSocket } from "node:tls";
 
-/** Bytes of a message in, bytes of a message out. */
-export type UnaryHandler = (message: Uint8Array) => Promise<Uint8Array>;
+/** Bytes of a message in, bytes of a message out. `send` takes messages that come before it, of a call that streams. */
+export type CallHandler = (message: Uint8Array, send: (message: Uint8Array) => void) => Promise<Uint8Array>;
 
 export interface GrpcServerOptions {
   /** Undefined: there is no such call. */
-  readonly handler: (path: string) => UnaryHandler | undefined | Promise<UnaryHandler | undefined>;
+  readonly handler: (path: string) => CallHandler | undefined | Promise<CallHandler | undefined>;
   /** Streams that are opened and never used: go-plugin's stdio and broker. */
   readonly idleStreams: ReadonlySet<string>;
   /** Absent: no TLS. */
@@ -27,7 +27,7 @@ export interface GrpcServerOptions {
 const status = { ok: "0", invalidArgument: "3", unimplemented: "12", internal: "13" } as const;
 
 /**
- * As much of gRPC as a provider needs, on Node's own HTTP/2: unary calls without compression, of any size. The gRPC
+ * As much of gRPC as a provider needs, on Node's own HTTP/2: one message in, without compression, of any size. The gRPC
  * package would take as long to load as everything else together.
  */
 export function createGrpcServer(options: GrpcServerOptions): Http2Server {
@@ -100,7 +100,11 @@ async function answer(
   if (handle === undefined) return fail(stream, status.unimplemented, `${path} is not implemented`);
   const message = unframe(body);
   if (message === undefined) return fail(stream, status.invalidArgument, "not one uncompressed gRPC message");
-  const reply = await handle(message);
+  const reply = await handle(message, (part) => {
+    if (stream.destroyed) return;
+    if (!stream.headersSent) begin(stream);
+    stream.write(frame(part));
+  });
   stream.once("close", () => onAnswered?.(path));
   succeed(stream, reply);
 }
@@ -119,14 +123,20 @@ function frame(message: Uint8Array): Buffer {
   return framed;
 }
 
-function succeed(stream: ServerHttp2Stream, message: Uint8Array): void {
-  if (stream.destroyed) return;
+function begin(stream: ServerHttp2Stream): void {
   stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
   stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": status.ok }));
+}
+
+function succeed(stream: ServerHttp2Stream, message: Uint8Array): void {
+  if (stream.destroyed) return;
+  if (!stream.headersSent) begin(stream);
   stream.end(frame(message));
 }
 
 function fail(stream: ServerHttp2Stream, code: string, message: string): void {
+  // What has begun to stream ends with what it has.
+  if (stream.headersSent) stream.destroy();
   if (stream.destroyed) return;
   stream.respond(
     {

@@ -2,7 +2,7 @@
 import { rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createGrpcServer, type UnaryHandler } from "./grpc-server.ts";
+import { type CallHandler, createGrpcServer } from "./grpc-server.ts";
 import { createServerCertificate, handshakeLine, readInvitation } from "./handshake.ts";
 
 const idleStreams: ReadonlySet<string> = new Set(["/plugin.GRPCStdio/StreamStdio", "/plugin.GRPCBroker/StartStream"]);
@@ -16,7 +16,7 @@ const patience = 60_000;
 
 /** What answers Terraform's calls. */
 export interface Session {
-  handler(path: string): UnaryHandler | undefined;
+  handler(path: string): CallHandler | undefined;
   /** Asks every running operation to stop at its next safe point. */
   stop(): void;
 }
@@ -60,14 +60,14 @@ export function listen(open: () => Promise<Session>, options: ServeOptions): voi
     );
   });
 
-  const shutdown: UnaryHandler = async () => new Uint8Array(0);
+  const shutdown: CallHandler = async () => new Uint8Array(0);
   const { clientCertificate } = invitation;
   const own = clientCertificate && createServerCertificate(new Date());
   const grpc = createGrpcServer({
     handler: async (path) => {
       if (path === shutdownPath) return shutdown;
       const answer = (await session)?.handler(path);
-      return answer && ((message) => calls.during(answer(message)));
+      return answer && ((message, send) => calls.during(answer(message, send)));
     },
     idleStreams,
     tls: own && { certificate: own.certificate, key: own.key, clientCertificate },

@@ -50,6 +50,7 @@ async function server(): Promise<Server<null>> {
     dataSources: [],
     ephemeralResources: [],
     functions: [],
+    actions: [],
     configure: () => null,
   };
   const made = new Server(provider, () => undefined);

@@ -51,6 +51,7 @@ async function serverWith(own: Partial<Row>): Promise<Server<null>> {
     dataSources: [],
     ephemeralResources: [],
     functions: [],
+    actions: [],
     configure: () => null,
   };
   const server = new Server(provider, () => undefined);

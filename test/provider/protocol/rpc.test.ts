@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Server, schemaOf, type Value } from "../../../provider/framework/index.ts";
+import { Server, schemaOf, unknown, type Value } from "../../../provider/framework/index.ts";
 import {
+  ActionRequest,
   ApplyResourceChangeRequest,
   ApplyResourceChangeResponse,
   CallFunctionRequest,
@@ -15,6 +16,7 @@ import {
   type DynamicValue,
   ImportResourceStateRequest,
   ImportResourceStateResponse,
+  InvokeActionEvent,
   type MessageFns,
   PlanResourceChangeRequest,
   PlanResourceChangeResponse,
@@ -125,6 +127,37 @@ describe("the RPCs", () => {
       });
     expect((await ask(true)).diagnostics).toEqual([]);
     expect((await ask(false)).diagnostics[0]?.summary).toBe("Write-only attribute not supported");
+  });
+
+  test.each([
+    ["done", "ab", []],
+    ["failed", "fail", ["Bad text"]],
+  ])("an action that is %s reports its progress before its end", async (_, text, summaries) => {
+    const { type } = schemaOf(server.action("thing_say"));
+    const config = toDynamicValue(type, { text, length: null });
+    const request = { actionType: "thing_say", config, clientCapabilities: undefined };
+    const events: InvokeActionEvent[] = [];
+    const rpc = routes["/tfplugin6.Provider/InvokeAction"];
+    const last = await rpc?.(server, ActionRequest.encode(request).finish(), (message) =>
+      events.push(InvokeActionEvent.decode(message)),
+    );
+    expect(events.map(({ type }) => type)).toEqual(
+      [...text].map((message) => ({ $case: "progress", value: { message } })),
+    );
+    const { type: end } = InvokeActionEvent.decode(last ?? none);
+    expect(end?.$case === "completed" && end.value.diagnostics.map(({ summary }) => summary)).toEqual(summaries);
+  });
+
+  test("an action whose values are not known, or that is not ours, fails in words", async () => {
+    const rpc = routes["/tfplugin6.Provider/InvokeAction"];
+    const ask = async (actionType: string, config: DynamicValue) => {
+      const request = ActionRequest.encode({ actionType, config, clientCapabilities: undefined }).finish();
+      const { type: end } = InvokeActionEvent.decode((await rpc?.(server, request)) ?? none);
+      return end?.$case === "completed" ? end.value.diagnostics[0]?.summary : undefined;
+    };
+    const { type } = schemaOf(server.action("thing_say"));
+    expect(await ask("thing_say", toDynamicValue(type, { text: unknown, length: null }))).toBe("Values are not known");
+    expect(await ask("thing_other", toDynamicValue(type, { text: "a", length: null }))).toBe("Unknown action");
   });
 
   test("plan and apply agree, and a second plan is empty", async () => {

@@ -31,6 +31,17 @@ beforeAll(async () => {
   server = createGrpcServer({
     handler: (path) => {
       if (path === "/test/Echo") return async (message) => message;
+      if (path === "/test/Count")
+        return async (message, send) => {
+          send(Buffer.from("1"));
+          send(Buffer.from("2"));
+          return message;
+        };
+      if (path === "/test/Break")
+        return async (message, send) => {
+          send(message);
+          throw new Error("no");
+        };
       if (path === "/test/Fail") return () => Promise.reject(new Error("no: 100 %"));
       return undefined;
     },
@@ -141,6 +152,19 @@ describe("the gRPC server", () => {
     const { body, status } = await call("/test/Echo", large, client);
     expect(status).toBe("0");
     expect(body.equals(large)).toBe(true);
+  });
+
+  test("streams what comes before the last message, and cuts off what fails meanwhile", async () => {
+    const { body, status } = await call("/test/Count", framed(Buffer.from("3")), client);
+    expect(status).toBe("0");
+    expect(body).toEqual(Buffer.concat(["1", "2", "3"].map((text) => framed(Buffer.from(text)))));
+    const broken = call("/test/Break", framed(Buffer.from("1")), client);
+    expect(
+      await broken.then(
+        ({ status }) => status ?? "none",
+        () => "none",
+      ),
+    ).toBe("none");
   });
 
   test("says what is not implemented, what is no message, and what failed", async () => {

@@ -1,0 +1,34 @@
+resource "talosmith_simulated_machine" "example" {
+  name    = "demo-cp-1"
+  cluster = "demo"
+}
+
+resource "talosmith_cluster" "example" {
+  name               = "demo"
+  endpoint           = "https://${talosmith_simulated_machine.example.address}:6443"
+  talos_version      = "v1.13.9"
+  kubernetes_version = "1.36.3"
+
+  machines = {
+    demo-cp-1 = {
+      role        = "controlplane"
+      address     = talosmith_simulated_machine.example.address
+      fingerprint = talosmith_simulated_machine.example.fingerprint
+    }
+  }
+
+  lifecycle {
+    action_trigger {
+      events  = [before_update]
+      actions = [action.talosmith_upgrade_check.example]
+    }
+  }
+}
+
+# An update begins only where the cluster can be upgraded.
+action "talosmith_upgrade_check" "example" {
+  config {
+    endpoints     = [talosmith_simulated_machine.example.address]
+    talos_version = "v1.13.9"
+  }
+}
