@@ -110,6 +110,7 @@ const examples: readonly Example[] = [
   ["etcd remove-member 8d2b1c5e0f3a9b47 -n 10.0.0.70", "asked of this control plane"],
   ["gen secrets -o secrets/lab.yaml", "plain, mode 0600"],
   ["gen secrets --from-controlplane-config controlplane.yaml", "those of a cluster that exists"],
+  ["gen secrets --from-terraform-state state.json", "those of a cluster of the official provider"],
   ["gen config demo https://10.0.0.10:6443", "controlplane.yaml, worker.yaml, talosconfig"],
   ["gen config demo https://10.0.0.10:6443 --with-secrets secrets.yaml -t worker -o -", "one, to standard output"],
   ["gen talosconfig demo --with-secrets secrets.yaml -e 10.0.0.70", "for an administrator, a year"],

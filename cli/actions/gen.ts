@@ -180,6 +180,7 @@ function outputPath(type: OutputType, types: readonly OutputType[], options: Gen
 interface GenSecretsOptions {
   readonly fromControlplaneConfig?: string;
   readonly fromKubernetesPki?: string;
+  readonly fromTerraformState?: string;
   readonly kubernetesBootstrapToken?: string;
   readonly outputFile: string;
   readonly talosVersion?: string;
@@ -224,18 +225,25 @@ export function protectedFile(
 
 async function makeBundle(options: GenSecretsOptions, context: CommandContext): Promise<SecretsBundle> {
   const generate = { contract: contractOption(options.talosVersion), clock: context.clock, entropy: context.entropy };
-  const { fromControlplaneConfig: config, fromKubernetesPki: pki } = options;
-  if (config !== undefined && pki !== undefined) {
-    throw new TalosError(
-      "invalid-input",
-      "--from-controlplane-config and --from-kubernetes-pki cannot be used together",
-    );
-  }
+  const { fromControlplaneConfig: config, fromKubernetesPki: pki, fromTerraformState: state } = options;
+  const flags = { "--from-controlplane-config": config, "--from-kubernetes-pki": pki, "--from-terraform-state": state };
+  const used = Object.entries(flags).flatMap(([flag, value]) => (value === undefined ? [] : [flag]));
+  if (used.length > 1) throw new TalosError("invalid-input", `${used.join(" and ")} cannot be used together`);
+  if (state !== undefined) return bundleInState(state, context);
   if (config !== undefined) return secretsFromConfig(await readText(config, context.cwd), config);
   if (pki !== undefined) {
     return await importKubeadmPki(resolve(context.cwd, pki), options.kubernetesBootstrapToken, generate);
   }
   return await generateSecrets(generate, given({ bootstrapToken: options.kubernetesBootstrapToken }));
+}
+
+async function bundleInState(path: string, { cwd }: CommandContext): Promise<SecretsBundle> {
+  const { fromProviderState } = await import("../../model/adopt/index.ts");
+  const { secrets } = fromProviderState({ name: path, text: await readText(path, cwd) });
+  if (secrets !== undefined) return secrets;
+  throw new TalosError("not-found", `${path}: found no talos_machine_secrets`, {
+    hint: "Take the secrets from a control plane instead: --from-controlplane-config.",
+  });
 }
 
 interface GenTalosconfigOptions {

@@ -14,6 +14,7 @@ export function registerGen(program: Command, context: CommandContext): void {
     .description("make the secrets bundle of a new cluster, or take it from an existing one")
     .option("--from-controlplane-config <file>", "take the secrets from the machine config of a control plane")
     .option("-p, --from-kubernetes-pki <directory>", "take them from a kubeadm PKI directory (/etc/kubernetes/pki)")
+    .option("--from-terraform-state <file>", "take them from a Terraform state of the official provider")
     .option("-t, --kubernetes-bootstrap-token <token>", "use this bootstrap token")
     .option("-o, --output-file <file>", 'where to write it, or "-" for stdout', "secrets.yaml")
     .option("--talos-version <version>", "make it for this Talos version (v1.9 to v1.14)")

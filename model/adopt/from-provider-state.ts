@@ -82,7 +82,12 @@ function address({ type, name, module }: Resource): string {
 
 function bundleOf(resource: Resource, file: string): SecretsBundle {
   const where = `${file}: ${address(resource)}.machine_secrets`;
-  const found = bundleSchema.safeParse(resource.instances[0]?.attributes?.machine_secrets);
+  return bundleOfMachineSecrets(resource.instances[0]?.attributes?.machine_secrets, where);
+}
+
+/** The bundle in `machine_secrets` of a `talos_machine_secrets`. `where` is how messages call it. */
+export function bundleOfMachineSecrets(machineSecrets: unknown, where: string): SecretsBundle {
+  const found = bundleSchema.safeParse(machineSecrets);
   if (!found.success)
     throw new TalosError("invalid-input", `${where}: found no secrets bundle`, {
       hint: "If the secrets are ephemeral, they are not in the state: give them with --secrets.",

@@ -15,7 +15,7 @@ export {
   type PathStep,
   path,
 } from "./diagnostics.ts";
-export { parseJson, valueFromJson } from "./json.ts";
+export { type Json, parseJson, valueFromJson } from "./json.ts";
 export {
   type Action,
   type ActionRequest,
@@ -30,6 +30,7 @@ export type {
   CreateRequest,
   ImportRequest,
   Log,
+  Move,
   NamedType,
   Operation,
   PlanRequest,
@@ -45,6 +46,7 @@ export { invokeAction } from "./rpc/invoke-action.ts";
 export { planResourceChange } from "./rpc/plan-resource-change.ts";
 export {
   importResourceState,
+  moveResourceState,
   openEphemeralResource,
   readDataSource,
   readResource,

@@ -73,6 +73,28 @@ export interface ImportRequest<C> extends Operation<C> {
   readonly id: string;
 }
 
+type MovedState = Readonly<Record<string, Json>>;
+
+/**
+ * What a `moved` block takes into a resource from a type of another provider. Terraform asks for it before the provider is
+ * configured, with the other type's state, which may hold secrets.
+ */
+export type Move<S extends Attributes, C> = {
+  /** By its name alone: of several instances of a resource, terraform names the provider of the first one only. */
+  readonly type: string;
+} & (
+  | {
+      /** All attributes, where the other state has what it takes. */
+      state(source: MovedState): Promise<Partial<StateOf<S>>>;
+    }
+  | {
+      /** What `find` needs to know of the other state. No secrets: it is kept beside the state until the first refresh. */
+      idOf(source: MovedState): string;
+      /** The attributes, found out at that refresh. Terraform plans with it: nothing may be written. */
+      find(request: ImportRequest<C>): Promise<Partial<StateOf<S>>>;
+    }
+);
+
 /** What every type has that a configuration names. */
 export interface NamedType<S extends Attributes> {
   readonly name: string;
@@ -111,6 +133,8 @@ export interface Resource<S extends Attributes, C> extends NamedType<S> {
   delete(request: StateRequest<S, C>): Promise<void>;
   /** The attributes that `read` needs, from what the user typed. Absent: this type can't be imported. */
   import?(request: ImportRequest<C>): Promise<Partial<StateOf<S>>>;
+  /** Types that `moved` blocks lead from. @default none */
+  readonly moves?: readonly Move<S, C>[];
 }
 
 type LogLevel = "trace" | "debug" | "info" | "warn" | "error";

@@ -6,6 +6,7 @@ import {
   FunctionError,
   importResourceState,
   invokeAction,
+  moveResourceState,
   type NamedType,
   openEphemeralResource,
   type Provider,
@@ -68,7 +69,7 @@ const getProviderSchema: Rpc = async ({ provider }) => {
       provider.actions.map((action) => [action.name, { schema: toWireSchema(schemaOf(action)) }]),
     ),
     diagnostics: [],
-    serverCapabilities: { planDestroy: true, getProviderSchemaOptional: true },
+    serverCapabilities: { planDestroy: true, getProviderSchemaOptional: true, moveResourceState: true },
   }).finish();
 };
 
@@ -181,6 +182,15 @@ const importState = unary(
   },
 );
 
+const move = unary(wire.MoveResourceStateRequest, wire.MoveResourceStateResponse, async (server, request) => {
+  const { sourceProviderAddress, sourceTypeName, sourceState, targetTypeName } = request;
+  const { type } = schemaOf(server.resource(targetTypeName));
+  const json = Buffer.from(sourceState?.json ?? []).toString("utf8");
+  const from = { provider: sourceProviderAddress, type: sourceTypeName, json };
+  const { state, remembered } = await moveResourceState(server, targetTypeName, from);
+  return { targetState: toDynamicValue(type, state), targetPrivate: Buffer.from(remembered, "utf8"), diagnostics: [] };
+});
+
 const readData = unary(
   wire.ReadDataSourceRequest,
   wire.ReadDataSourceResponse,
@@ -272,6 +282,7 @@ export const routes: Readonly<Record<string, Rpc>> = {
   "/tfplugin6.Provider/PlanResourceChange": plan,
   "/tfplugin6.Provider/ApplyResourceChange": apply,
   "/tfplugin6.Provider/ImportResourceState": importState,
+  "/tfplugin6.Provider/MoveResourceState": move,
   "/tfplugin6.Provider/ReadDataSource": readData,
   "/tfplugin6.Provider/OpenEphemeralResource": openEphemeral,
   "/tfplugin6.Provider/CloseEphemeralResource": closeEphemeral,

@@ -15,6 +15,7 @@ import {
 } from "../framework/index.ts";
 import { fetchKubeconfig, firstExpiry, issueTalosconfig, nodesOf } from "./access.ts";
 import type { Client } from "./client.ts";
+import { clusterOf, fromOfficial } from "./official-moves.ts";
 import { type OwnFile, readToImport, removeOwn, sha256 } from "./own-files.ts";
 import { controlPlaneAddresses, isGiven, notImportable } from "./value-rules.ts";
 
@@ -169,6 +170,25 @@ export const clientFiles: Resource<Schema, Client> = {
       expires_at: firstExpiry([...certificates, kubeconfigParts(kubeconfig).clientCertificate]),
     };
   },
+
+  moves: [
+    // It keeps its kubeconfig in the state and writes no files: here they are where an environment has them, and are written
+    // with the next change.
+    fromOfficial("talos_cluster_kubeconfig", async (request) => {
+      const { cluster } = await clusterOf(request);
+      return {
+        cluster_name: cluster.name,
+        endpoints: cluster.machines.flatMap(({ role, address }) => (role === "controlplane" ? [address] : [])),
+        kubeconfig_path: `generated/${cluster.name}/kubeconfig`,
+        talosconfig_path: `generated/${cluster.name}/talosconfig`,
+        keep_on_disk: false,
+        files: {},
+        id: cluster.name,
+        kubeconfig_fingerprint: "",
+        talosconfig_fingerprint: "",
+      };
+    }),
+  ],
 
   async delete({ state, client, diagnostics }) {
     await removeOwn(filesOf(state, client), diagnostics);

@@ -9,6 +9,8 @@ export interface KnownCluster {
   /** Host names of the members of etcd; none where its own etcd does not answer. */
   readonly etcdMembers: readonly string[];
   readonly role: "controlplane" | "worker";
+  /** The teller's own host name. */
+  readonly self: string;
 }
 
 const deadline = 10_000;
@@ -41,6 +43,7 @@ export async function clusterAsKnownBy(
   const machines = known.machines.map((machine) => ({ ...machine, ...withoutConfig }));
   return {
     role: facts.type,
+    self: facts.hostname ?? known.machines.find(({ address }) => address === teller)?.name ?? teller,
     etcdMembers: inEtcd.map(({ hostname }) => hostname),
     cluster: {
       name: facts.clusterName,

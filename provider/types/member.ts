@@ -2,6 +2,7 @@
 import { type Attributes, attribute, DiagnosticError, path, type Resource, type StateOf } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { leaveCluster } from "./member-leave.ts";
+import { clusterOf, fromOfficial } from "./official-moves.ts";
 import { memoryText, removalClaim } from "./ownership.ts";
 import { liftProtection, machineAddress, notImportable, oneOf } from "./value-rules.ts";
 
@@ -71,6 +72,16 @@ export const member: Resource<typeof attributes, Client> = {
   },
 
   import: async ({ id }) => importMember(id),
+
+  moves: [
+    // The official provider knows no machine but by its address, as existing machines (metal) are known.
+    fromOfficial("talos_machine_configuration_apply", async (request) => {
+      const { id: address } = request;
+      const { cluster, self } = await clusterOf(request);
+      const names = { name: self, cluster: cluster.name, machine_id: address, id: `${cluster.name}/${address}` };
+      return { ...names, address, on_destroy: "leave" };
+    }),
+  ],
 };
 
 /** Nobody can tell which machine of an infrastructure a node is, so the user says it all. */

@@ -50,6 +50,20 @@ export const secrets: Resource<typeof attributes, Client> = {
     // The bundle ends with the state that held it.
   },
 
+  moves: [
+    {
+      type: "talos_machine_secrets",
+      state: async (source) => {
+        const [{ bundleOfMachineSecrets }, { caFingerprint, encodeSecrets }] = await Promise.all([
+          import("../../model/adopt/index.ts"),
+          import("../../talos/secrets/index.ts"),
+        ]);
+        const found = bundleOfMachineSecrets(source.machine_secrets, "talos_machine_secrets.machine_secrets");
+        return { id: caFingerprint(found), bundle: encodeSecrets(found) };
+      },
+    },
+  ],
+
   async import({ id, client }) {
     const { caFingerprint, encodeSecrets, parseSecrets } = await import("../../talos/secrets/index.ts");
     const found = parseSecrets(await client.sealedText(id), id);

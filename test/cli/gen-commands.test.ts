@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { describe, expect, test } from "vitest";
 import { parseTalosconfig } from "../../talos/config/index.ts";
+import { secretsStore } from "../../talos/secrets/index.ts";
+import { officialState } from "../support/foreign-cluster.ts";
 import { golden, goldenText, offlineCommands } from "./offline-commands.ts";
 
 const { folder, here, talosmith } = offlineCommands();
@@ -171,6 +173,18 @@ describe("gen secrets", () => {
     const config = join(golden, "config/1.13/current/default/controlplane.yaml");
     const { stdout } = await talosmith(["gen", "secrets", "--from-controlplane-config", config, "-o", "-"]);
     expect(stdout).toBe(readFileSync(secretsFile, "utf8"));
+  });
+
+  test("takes the bundle of a cluster of the official provider from its state", async () => {
+    const bundle = await secretsStore({ kind: "file", path: secretsFile }).read();
+    writeFileSync(join(folder.path, "state.json"), JSON.stringify(officialState(bundle, ["10.0.0.70"])));
+    const { stdout } = await talosmith(["gen", "secrets", "--from-terraform-state", "state.json", "-o", "-"]);
+    expect(stdout).toBe(readFileSync(secretsFile, "utf8"));
+    const both = ["--from-terraform-state", "state.json", "--from-controlplane-config", "x.yaml"];
+    expect((await talosmith(["gen", "secrets", ...both])).stderr).toContain("cannot be used together");
+    writeFileSync(join(folder.path, "state.json"), JSON.stringify({ version: 4, resources: [] }));
+    const none = await talosmith(["gen", "secrets", "--from-terraform-state", "state.json", "-o", "-"]);
+    expect(none).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("found no talos_machine_secrets") });
   });
 
   test("encrypts with age, and gen config opens it again", async () => {

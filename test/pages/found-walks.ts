@@ -76,6 +76,7 @@ export const foundWalks: readonly Walk[] = [
     open: openForeign,
     before: {
       "npx talosmith adopt": notAdopted,
+      "npx talosmith gen secrets --from-terraform-state": ["rm -f secrets/lab.yaml"],
       "npx talosmith gen secrets --from-kubernetes-pki": ["rm -f secrets.yaml"],
       "npx talosmith gen secrets --from-controlplane-config": [
         "rm secrets/lab.yaml",

@@ -140,12 +140,18 @@ const thing: Resource<typeof attributes, Client> = {
     if (state.fail === "delete") throw new DiagnosticError({ summary: "Told to fail", detail: "As configured." });
     rmSync(file(client, state.id ?? ""));
   },
-  async import({ id, client }) {
-    const found = load(client, id);
-    if (found === undefined) throw new DiagnosticError({ summary: "No such thing", detail: `There is no ${id}.` });
-    return found;
-  },
+  import: ({ id, client }) => find(id, client),
+  moves: [
+    { type: "other_known", state: async ({ title }) => ({ name: String(title), id: String(title) }) },
+    { type: "other_named", idOf: ({ title }) => String(title), find: ({ id, client }) => find(id, client) },
+  ],
 };
+
+async function find(id: string, client: Client): Promise<Partial<Thing>> {
+  const found = load(client, id);
+  if (found === undefined) throw new DiagnosticError({ summary: "No such thing", detail: `There is no ${id}.` });
+  return found;
+}
 
 function complete(planned: PlanOf<typeof attributes>, id: string, revision: number): Thing {
   const parts = Object.entries(planned.parts ?? {}).map(([key, part]) => {

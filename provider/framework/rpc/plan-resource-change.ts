@@ -5,6 +5,7 @@ import type { PlanResult } from "../resource.ts";
 import { mapAttributes, type Schema, schemaOf } from "../schema.ts";
 import type { Server } from "../server.ts";
 import { isObject, type ObjectValue, unknown, type Value, valuesEqual } from "../value.ts";
+import { isOnlyMoved } from "./read-state.ts";
 
 export interface PlanChange {
   readonly typeName: string;
@@ -26,6 +27,7 @@ export async function planResourceChange<C>(server: Server<C>, change: PlanChang
   const resource = server.resource(change.typeName);
   const schema = schemaOf(resource);
   const { prior, proposed, config, remembered = "" } = change;
+  if (isOnlyMoved(remembered)) return { planned: prior, replace: [], diagnostics: [notRead(change.typeName)] };
   if (!isObject(proposed)) {
     const { diagnostics } = await server.run({ name: "plan", milliseconds: undefined }, async (operation) => {
       if (!isObject(prior)) return;
@@ -52,6 +54,14 @@ export async function planResourceChange<C>(server: Server<C>, change: PlanChang
     planned: final,
     replace: prior === null ? [] : [...replacedBy(schema, prior, final), ...(result?.replace ?? [])],
     diagnostics: diagnostics.list,
+  };
+}
+
+function notRead(typeName: string): Diagnostic {
+  return {
+    severity: "error",
+    summary: "A moved resource was not read",
+    detail: `What ${typeName} is after its move is found out by a refresh. Plan without -refresh=false.`,
   };
 }
 

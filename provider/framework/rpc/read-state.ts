@@ -3,6 +3,7 @@ import type { Attributes, PlanOf, StateOf } from "../attribute.ts";
 import { type Diagnostic, DiagnosticError } from "../diagnostics.ts";
 import { type Json, parseJson, valueFromJson } from "../json.ts";
 import type { DataRequest } from "../provider.ts";
+import type { Operation, Resource } from "../resource.ts";
 import { type SchemaSource, schemaOf, withEmptyBlocks } from "../schema.ts";
 import type { Server } from "../server.ts";
 import { timeoutOf } from "../timeouts.ts";
@@ -27,9 +28,14 @@ export async function readResource<C>(
   const remember = (text: string) => {
     kept = text;
   };
-  const { result, diagnostics } = await server.run({ name: "read", milliseconds }, (operation) =>
-    resource.read({ ...operation, state: state as StateOf<Attributes>, remembered, remember }),
-  );
+  const { result, diagnostics } = await server.run({ name: "read", milliseconds }, async (operation) => {
+    if (!isOnlyMoved(remembered))
+      return resource.read({ ...operation, state: state as StateOf<Attributes>, remembered, remember });
+    remember("");
+    const found = (await findMoved(resource, remembered, operation)) as StateOf<Attributes>;
+    const read = await resource.read({ ...operation, state: found, remembered: "", remember });
+    return read && { ...found, ...read };
+  });
   const { attributes } = schemaOf(resource);
   const newest =
     result === undefined ? state : result && withEmptyBlocks(attributes, { ...state, ...(result as ObjectValue) });
@@ -82,12 +88,64 @@ export async function importResourceState<C>(server: Server<C>, typeName: string
   const { result, diagnostics } = await server.run({ name: "import", milliseconds: undefined }, async (operation) => {
     if (resource.import === undefined)
       throw new DiagnosticError({ summary: "Can't be imported", detail: `${typeName} has no import.` });
-    const attributes = (await resource.import({ ...operation, id })) as ObjectValue;
-    const schema = schemaOf(resource);
-    const whole = objectValue(Object.keys(schema.attributes).map((name) => [name, attributes[name] ?? null]));
-    return withEmptyBlocks(schema.attributes, whole);
+    return wholeState(resource, (await resource.import({ ...operation, id })) as ObjectValue);
   });
   return { state: result, diagnostics: diagnostics.list };
+}
+
+function wholeState(resource: SchemaSource, attributes: ObjectValue): ObjectValue {
+  const schema = schemaOf(resource);
+  const whole = objectValue(Object.keys(schema.attributes).map((name) => [name, attributes[name] ?? null]));
+  return withEmptyBlocks(schema.attributes, whole);
+}
+
+interface MovedFrom {
+  readonly provider: string;
+  readonly type: string;
+  /** Its state as JSON. */
+  readonly json: string;
+}
+
+/** Begins what is kept beside a state that was moved and not yet read. */
+const movedMark = "moved:";
+
+/** Whether a state was moved from another type, and no refresh has found out yet what it is. */
+export function isOnlyMoved(remembered: string): boolean {
+  return remembered.startsWith(movedMark);
+}
+
+/** The first state of a resource that a `moved` block leads to from another type. The provider is not configured yet. */
+export async function moveResourceState<C>(
+  server: Server<C>,
+  typeName: string,
+  { provider, type, json }: MovedFrom,
+): Promise<{ readonly state: Value; readonly remembered: string }> {
+  const resource = server.resource(typeName);
+  const move = resource.moves?.find((one) => one.type === type);
+  if (move === undefined) {
+    const possible = resource.moves?.map((one) => one.type).join(", ") ?? "nothing";
+    throw new DiagnosticError({
+      summary: "Can't be moved",
+      detail: `${type} of ${provider} can't become ${typeName}, which can be moved from: ${possible}.`,
+    });
+  }
+  const source = stateFromJson(type, () => parseJson(json)) as Readonly<Record<string, Json>>;
+  if ("state" in move)
+    return { state: wholeState(resource, (await move.state(source)) as ObjectValue), remembered: "" };
+  const remembered = `${movedMark}${JSON.stringify({ type, id: move.idOf(source) })}`;
+  return { state: wholeState(resource, {}), remembered };
+}
+
+/** What a moved state is, at its first refresh. */
+async function findMoved<C>(
+  resource: Resource<Attributes, C>,
+  remembered: string,
+  operation: Operation<C>,
+): Promise<ObjectValue> {
+  const { type, id } = JSON.parse(remembered.slice(movedMark.length)) as { readonly type: string; readonly id: string };
+  const move = resource.moves?.find((one) => one.type === type);
+  if (move === undefined || "state" in move) throw new TypeError(`${resource.name} has no move from ${type}`);
+  return wholeState(resource, (await move.find({ ...operation, id })) as ObjectValue);
 }
 
 /** A stored state, of this schema version or an older one, as a value of the current schema. */

@@ -168,6 +168,7 @@ export interface FunctionDefinition_Return {
 export interface ServerCapabilities {
   planDestroy: boolean;
   getProviderSchemaOptional: boolean;
+  moveResourceState: boolean;
 }
 
 export interface ClientCapabilities {
@@ -311,6 +312,20 @@ export interface ImportResourceStateResponse_ImportedResource {
   typeName: string;
   state: DynamicValue | undefined;
   private: Uint8Array;
+}
+
+export interface MoveResourceStateRequest {
+  sourceProviderAddress: string;
+  sourceTypeName: string;
+  sourceSchemaVersion: bigint;
+  sourceState: RawState | undefined;
+  targetTypeName: string;
+}
+
+export interface MoveResourceStateResponse {
+  targetState: DynamicValue | undefined;
+  diagnostics: Diagnostic[];
+  targetPrivate: Uint8Array;
 }
 
 export interface ReadDataSourceRequest {
@@ -1777,7 +1792,7 @@ export const FunctionDefinition_Return: MessageFns<FunctionDefinition_Return> = 
 };
 
 function createBaseServerCapabilities(): ServerCapabilities {
-  return { planDestroy: false, getProviderSchemaOptional: false };
+  return { planDestroy: false, getProviderSchemaOptional: false, moveResourceState: false };
 }
 
 export const ServerCapabilities: MessageFns<ServerCapabilities> = {
@@ -1787,6 +1802,9 @@ export const ServerCapabilities: MessageFns<ServerCapabilities> = {
     }
     if (message.getProviderSchemaOptional !== false) {
       writer.uint32(16).bool(message.getProviderSchemaOptional);
+    }
+    if (message.moveResourceState !== false) {
+      writer.uint32(24).bool(message.moveResourceState);
     }
     return writer;
   },
@@ -1820,6 +1838,14 @@ export const ServerCapabilities: MessageFns<ServerCapabilities> = {
             message.getProviderSchemaOptional = reader.bool();
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.moveResourceState = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1839,6 +1865,7 @@ export const ServerCapabilities: MessageFns<ServerCapabilities> = {
     const message = createBaseServerCapabilities();
     message.planDestroy = object.planDestroy ?? false;
     message.getProviderSchemaOptional = object.getProviderSchemaOptional ?? false;
+    message.moveResourceState = object.moveResourceState ?? false;
     return message;
   },
 };
@@ -3859,6 +3886,203 @@ export const ImportResourceStateResponse_ImportedResource: MessageFns<ImportReso
       ? DynamicValue.fromPartial(object.state)
       : undefined;
     message.private = object.private ?? new Uint8Array(0);
+    return message;
+  },
+};
+
+function createBaseMoveResourceStateRequest(): MoveResourceStateRequest {
+  return {
+    sourceProviderAddress: "",
+    sourceTypeName: "",
+    sourceSchemaVersion: 0n,
+    sourceState: undefined,
+    targetTypeName: "",
+  };
+}
+
+export const MoveResourceStateRequest: MessageFns<MoveResourceStateRequest> = {
+  encode(message: MoveResourceStateRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sourceProviderAddress !== "") {
+      writer.uint32(10).string(message.sourceProviderAddress);
+    }
+    if (message.sourceTypeName !== "") {
+      writer.uint32(18).string(message.sourceTypeName);
+    }
+    if (message.sourceSchemaVersion !== 0n) {
+      if (BigInt.asIntN(64, message.sourceSchemaVersion) !== message.sourceSchemaVersion) {
+        throw new globalThis.Error("value provided for field message.sourceSchemaVersion of type int64 too large");
+      }
+      writer.uint32(24).int64(message.sourceSchemaVersion);
+    }
+    if (message.sourceState !== undefined) {
+      RawState.encode(message.sourceState, writer.uint32(34).fork()).join();
+    }
+    if (message.targetTypeName !== "") {
+      writer.uint32(42).string(message.targetTypeName);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MoveResourceStateRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMoveResourceStateRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sourceProviderAddress = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.sourceTypeName = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.sourceSchemaVersion = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.sourceState = RawState.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.targetTypeName = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<MoveResourceStateRequest>): MoveResourceStateRequest {
+    return MoveResourceStateRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<MoveResourceStateRequest>): MoveResourceStateRequest {
+    const message = createBaseMoveResourceStateRequest();
+    message.sourceProviderAddress = object.sourceProviderAddress ?? "";
+    message.sourceTypeName = object.sourceTypeName ?? "";
+    message.sourceSchemaVersion = (object.sourceSchemaVersion !== undefined && object.sourceSchemaVersion !== null)
+      ? BigInt(object.sourceSchemaVersion)
+      : 0n;
+    message.sourceState = (object.sourceState !== undefined && object.sourceState !== null)
+      ? RawState.fromPartial(object.sourceState)
+      : undefined;
+    message.targetTypeName = object.targetTypeName ?? "";
+    return message;
+  },
+};
+
+function createBaseMoveResourceStateResponse(): MoveResourceStateResponse {
+  return { targetState: undefined, diagnostics: [], targetPrivate: new Uint8Array(0) };
+}
+
+export const MoveResourceStateResponse: MessageFns<MoveResourceStateResponse> = {
+  encode(message: MoveResourceStateResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.targetState !== undefined) {
+      DynamicValue.encode(message.targetState, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.diagnostics) {
+      Diagnostic.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.targetPrivate.length !== 0) {
+      writer.uint32(26).bytes(message.targetPrivate);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MoveResourceStateResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMoveResourceStateResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.targetState = DynamicValue.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.diagnostics.push(Diagnostic.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.targetPrivate = reader.bytes();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<MoveResourceStateResponse>): MoveResourceStateResponse {
+    return MoveResourceStateResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<MoveResourceStateResponse>): MoveResourceStateResponse {
+    const message = createBaseMoveResourceStateResponse();
+    message.targetState = (object.targetState !== undefined && object.targetState !== null)
+      ? DynamicValue.fromPartial(object.targetState)
+      : undefined;
+    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
+    message.targetPrivate = object.targetPrivate ?? new Uint8Array(0);
     return message;
   },
 };

@@ -15,6 +15,7 @@ import {
   unknown,
 } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
+import { clusterOf, fromOfficial } from "../official-moves.ts";
 import { changedSincePlan } from "../own-files.ts";
 import { heldClaim, memoryText, newClaim, removalClaim } from "../ownership.ts";
 import { changedPatchFiles, changesOfFiles, MissingPatchFile, patchHashes, withPatchFiles } from "../patch-files.ts";
@@ -22,7 +23,7 @@ import { forgetCluster, isBeingCreated, markCreating, noteCluster, unmarkCreatin
 import { liftProtection } from "../value-rules.ts";
 import { type ClusterPlan, type ClusterState, clusterAttributes } from "./attributes.ts";
 import { findDrift } from "./drift.ts";
-import { importCluster } from "./import.ts";
+import { clusterFoundBy, importCluster } from "./import.ts";
 import { numbered, planOfUpdate, stepsOfCreate } from "./planned-steps.ts";
 import { bringAbout, giveUp, takeDown } from "./rollout.ts";
 import { checkChange, checkWishes } from "./rules.ts";
@@ -134,6 +135,13 @@ export const cluster: Resource<Schema, Client> = {
   },
 
   import: importCluster,
+
+  moves: [
+    fromOfficial("talos_machine_bootstrap", async (request) => {
+      await clusterOf(request);
+      return asMembers(await clusterFoundBy(request.id, request));
+    }),
+  ],
 };
 
 function refuseProtected({ name, on_destroy }: Pick<ClusterState, "name" | "on_destroy">): void {
@@ -384,4 +392,12 @@ export function refuseUnplanned(
       detail: `Since the plan was made something has changed, and the apply would have to:\n${surprising.map(({ sentence }) => `- ${sentence}`).join("\n")}\n\nNothing was done. Plan again (with refresh) to see and approve it.`,
     });
   };
+}
+
+/** Memberships that were moved, too, have the addresses of their machines for an id. */
+function asMembers(state: Partial<ClusterState>): Partial<ClusterState> {
+  const machines = Object.entries(state.machines ?? {}).map(([name, machine]) => {
+    return [name, { ...machine, member_id: `${state.name}/${machine.address}` }] as const;
+  });
+  return { ...state, machines: Object.fromEntries(machines) };
 }

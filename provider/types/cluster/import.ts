@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { argumentsOf, clusterSettings, machineSettings, settingsIn } from "../../../model/settings/index.ts";
-import { DiagnosticError, type ImportRequest } from "../../framework/index.ts";
+import { DiagnosticError, type ImportRequest, type Operation } from "../../framework/index.ts";
 import { adminOf, knownMachines } from "../access.ts";
 import type { Client } from "../client.ts";
 import { unmarkCreating } from "../project-notes.ts";
@@ -14,7 +14,17 @@ const deadline = 10_000;
  * machines can't tell (patches, fingerprints of first contact) is left out; a refresh shows where configs differ.
  */
 export async function importCluster(request: ImportRequest<Client>): Promise<Partial<ClusterState>> {
-  const { id: address, client, signal, diagnostics } = request;
+  const state = await clusterFoundBy(request.id, request);
+  // Whatever an attempt to create one of this name has left: this one is complete.
+  await unmarkCreating(request.client, state.name ?? "");
+  return state;
+}
+
+/** The same while Terraform plans: nothing is written. */
+export async function clusterFoundBy(
+  address: string,
+  { client, signal, diagnostics }: Operation<Client>,
+): Promise<Partial<ClusterState>> {
   const [{ detectContract, MachineConfig, machineFacts }, { caFingerprint }, { TalosVersion }] = await Promise.all([
     import("../../../talos/config/index.ts"),
     import("../../../talos/secrets/index.ts"),
@@ -31,8 +41,6 @@ export async function importCluster(request: ImportRequest<Client>): Promise<Par
   const facts = machineFacts(config);
   if (facts.type !== "controlplane") throw unusable(address, "it is a worker");
   if (found.machines.length === 0) throw unusable(address, "it knows of no machine, for its etcd does not answer");
-  // Whatever an attempt to create one of this name has left: this one is complete.
-  await unmarkCreating(client, facts.clusterName);
   if (!found.all)
     diagnostics.warning({
       summary: "Workers were not found",

@@ -18,6 +18,8 @@ import {
   ImportResourceStateResponse,
   InvokeActionEvent,
   type MessageFns,
+  MoveResourceStateRequest,
+  MoveResourceStateResponse,
   PlanResourceChangeRequest,
   PlanResourceChangeResponse,
   ReadDataSourceRequest,
@@ -169,6 +171,60 @@ describe("the RPCs", () => {
     const again = await plan(state, state, wish);
     expect(fromDynamicValue(type, again.plannedState)).toEqual(fromDynamicValue(type, state));
     expect(again.requiresReplace).toEqual([]);
+  });
+
+  describe("a move from another type", () => {
+    const move = (sourceTypeName: string, json: string) =>
+      call("MoveResourceState", MoveResourceStateRequest, MoveResourceStateResponse, {
+        sourceProviderAddress: "registry.terraform.io/other/other",
+        sourceTypeName,
+        sourceSchemaVersion: 0n,
+        sourceState: { json: Buffer.from(json), flatmap: {} },
+        targetTypeName: "thing_thing",
+      });
+    const read = (moved: MoveResourceStateResponse) =>
+      call("ReadResource", ReadResourceRequest, ReadResourceResponse, {
+        typeName: "thing_thing",
+        currentState: moved.targetState,
+        private: moved.targetPrivate,
+      });
+
+    test("has all that the other state holds at once", async () => {
+      const moved = await move("other_known", '{"title":"a"}');
+      expect(fromDynamicValue(type, moved.targetState)).toMatchObject({ name: "a", id: "a", rule: [], disk: {} });
+      expect(moved.targetPrivate).toHaveLength(0);
+    });
+
+    test("finds out the rest at the first refresh, and is not planned before", async () => {
+      const made = dynamic({ name: "moved" });
+      await apply(dynamic(null), (await plan(dynamic(null), made)).plannedState, made);
+      const moved = await move("other_named", '{"title":"moved"}');
+      expect(fromDynamicValue(type, moved.targetState)).toMatchObject({ name: null, id: null });
+      const early = await call("PlanResourceChange", PlanResourceChangeRequest, PlanResourceChangeResponse, {
+        typeName: "thing_thing",
+        priorState: moved.targetState,
+        proposedNewState: made,
+        config: made,
+        priorPrivate: moved.targetPrivate,
+      });
+      expect(early.diagnostics.map(({ summary }) => summary)).toEqual(["A moved resource was not read"]);
+      const found = await read(moved);
+      expect(fromDynamicValue(type, found.newState)).toMatchObject({ name: "moved", id: "moved" });
+      expect(found.private).toHaveLength(0);
+    });
+
+    test("keeps what it was moved from where that refresh fails", async () => {
+      const moved = await move("other_named", '{"title":"nowhere"}');
+      const found = await read(moved);
+      expect(found.diagnostics.map(({ summary }) => summary)).toEqual(["No such thing"]);
+      expect(found).toMatchObject({ newState: moved.targetState, private: moved.targetPrivate });
+    });
+
+    test("is refused where no way leads from the other type", async () => {
+      expect((await move("other_thing", "{}")).diagnostics[0]?.detail).toContain(
+        "moved from: other_known, other_named",
+      );
+    });
   });
 
   test("an old state comes back in the form of the current schema", async () => {
