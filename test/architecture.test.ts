@@ -70,7 +70,7 @@ const rules: Readonly<Record<string, readonly string[]>> = {
   "simulator/control": ["simulator/control", ...talosBase],
   simulator: ["simulator", ...talos("api/gen", "pki", "secrets", "config", "version")],
   constructs: ["constructs", "package.json", "cloud-init", "model", ...talos("version", "image", "config")],
-  review: ["review", "constructs", "talos/errors"],
+  review: ["review", "constructs", "talos/errors", "talos/yaml"],
   workspace: [
     "workspace",
     "review",
