@@ -12,6 +12,7 @@ import { TalosError } from "../../talos/errors.ts";
 import { fileError } from "../../talos/file-error.ts";
 import { programPath } from "../../talos/program-path.ts";
 import { ageOf, counted } from "../../workspace/amounts.ts";
+import { libvirtHost } from "../../workspace/libvirt-host.ts";
 import { managerLine, managerOf } from "../../workspace/manager.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import { missingLoopback } from "../../workspace/simulated-machines.ts";
@@ -159,7 +160,17 @@ async function environmentFindings(name: string, context: CommandContext): Promi
   });
   const virsh = environment.kind === "libvirt" ? [virshFinding(about("virsh"), context)] : [];
   const modes = [...loose(about("state"), path), ...loose(about("secrets"), kept.file)];
-  return [state, ...manager, secrets, ...images, ...virsh, ...modes, ...(await loopbackFindings(workspace))];
+  const host = await hostFindings(about("host"), workspace);
+  return [state, ...manager, secrets, ...images, ...virsh, ...host, ...modes, ...(await loopbackFindings(workspace))];
+}
+
+async function hostFindings(about: string, workspace: Workspace): Promise<readonly Finding[]> {
+  const report = await libvirtHost(workspace);
+  if (report === undefined) return [];
+  if (report.kind === "unknown") return [{ about, level: "note", says: `not checked: ${report.reason}` }];
+  const { missing } = report;
+  if (missing.length === 0) return [{ about, level: "ok", says: "storage pools and network bridge are there" }];
+  return missing.map((says) => ({ about, level: "fault", says }));
 }
 
 function virshFinding(about: string, { env }: CommandContext): Finding {

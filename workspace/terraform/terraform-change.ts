@@ -17,9 +17,9 @@ import type { TalosError } from "../../talos/errors.ts";
 import { counted } from "../amounts.ts";
 import type { ChangeOptions, Intent, PlannedChange, ProgressListener } from "../planned-change.ts";
 import { refusedConfigs } from "../refused-configs.ts";
-import { refuseMissingImages } from "../start-images.ts";
 import { missingVirsh } from "../virsh.ts";
 import type { Workspace } from "../workspace.ts";
+import { beforeApply } from "./before-apply.ts";
 import { machinesInGoneZones } from "./gone-zones.ts";
 import { type HardwareRollout, hardwareRollout, refuseUnshown, rolloutSentence } from "./hardware-batches.ts";
 import { keepingState, othersCreated } from "./keep-state.ts";
@@ -41,7 +41,7 @@ export async function withTerraformChange<T>(
   work: (planned: PlannedChange) => Promise<T>,
 ): Promise<T> {
   const { intent } = options;
-  if (intent === "deploy") await refuseUndeployable(workspace);
+  const missing = intent === "deploy" ? await beforeApply(workspace) : [];
   return withInitializedStack(workspace, binary, options, ({ terraform, directory }) =>
     withPlanFile(directory, async (file) => {
       const first = await planToShow(terraform, file, options, workspace);
@@ -54,7 +54,7 @@ export async function withTerraformChange<T>(
         isEmpty: !changes,
         unseen,
         rolled: rollout && rolloutSentence(rollout),
-        warnings: [...warnings, ...(obstacle ? [obstacle.text] : [])],
+        warnings: [...missing, ...warnings, ...(obstacle ? [obstacle.text] : [])],
         apply: async (events) => {
           if (obstacle !== undefined) throw obstacle;
           if (!changes)
@@ -142,17 +142,6 @@ async function applyRolled(
   const coming = comingSteps(review);
   await rollHardware(rollout, { workspace, events, coming, change, state: () => terraform.pullState() });
   return (await applyShown([])) ?? false;
-}
-
-/** Before terraform is started: what its apply could report for one machine after the other at best. */
-async function refuseUndeployable(workspace: Workspace): Promise<void> {
-  await workspace.machines.refuseOtherKind();
-  const { root, name, environment } = workspace;
-  const isNew = environment.backend.kind === "local" && !(await readState(stateFile(root, name)))?.resources;
-  if (isNew) refuseMissingImages(workspace);
-  if (workspace.environment.kind !== "simulated") return;
-  const { requireLoopback } = await import("../simulated-machines.ts");
-  await requireLoopback(workspace);
 }
 
 /**

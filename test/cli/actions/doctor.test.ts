@@ -156,6 +156,20 @@ test.each([
   expect(() => refuseMissingImages(workspace)).not.toThrow();
 });
 
+test("the host of virtual machines lacks what an apply would stop at", async () => {
+  const infrastructure = "infrastructure: { kind: libvirt, trustOnFirstUse: true, storagePool: fast }";
+  writeFileSync(join(root, "environments/lab.yaml"), `${infrastructure}\ncontrolPlane: { count: 1 }\n`);
+  const virsh = (script: string) => writeFileSync(join(root, "virsh"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const ofHost = async () => (await examine()).findings.filter(({ about }) => about === "lab: host");
+  virsh('[ "$3" = pool-list ] && echo default || echo net_br0_52_54_00_00_00_01; echo net_lo_00_00_00_00_00_00');
+  const says = "storage pool fast is not active on qemu:///system";
+  expect(await ofHost()).toEqual([{ about: "lab: host", level: "fault", says }]);
+  virsh("echo fast; echo net_br0_52_54_00_00_00_01; echo net_lo_00_00_00_00_00_00");
+  expect(await ofHost()).toMatchObject([{ level: "ok" }]);
+  virsh("echo error: no such host >&2; exit 1");
+  expect(await ofHost()).toMatchObject([{ level: "note", says: "not checked: error: no such host" }]);
+});
+
 test("virsh is looked for where machines are of kind libvirt, and for a plan that enlarges their disks", async () => {
   writeFileSync(
     join(root, "environments/lab.yaml"),
