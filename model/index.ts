@@ -19,6 +19,7 @@ export { editValue } from "./environment/edit-value.ts";
 export {
   controlPlanePool,
   type Environment,
+  listedMachinesOf,
   type MachinePlan,
   type MetalEnvironment,
   machinesOf,

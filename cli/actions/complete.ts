@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from "node:path";
 import type { Command } from "commander";
-import { type Environment, loadEnvironment, machinesOf } from "../../model/index.ts";
+import { type Environment, listedMachinesOf, loadEnvironment } from "../../model/index.ts";
 import { topologyOf } from "../../model/topology/index.ts";
 import { findTalosconfig, readTalosconfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
@@ -53,7 +53,7 @@ function projectLookup(context: CommandContext): Lookup {
 }
 
 const machineNames = (environment: Environment): readonly Candidate[] =>
-  machinesOf(environment).map(({ name }) => ({ value: name }));
+  listedMachinesOf(environment).map(({ name }) => ({ value: name }));
 
 /** Machines whose addresses the file says, with their names. */
 function fixedAddresses(environment: Environment): readonly Candidate[] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Construct } from "constructs";
 import { filled, given } from "../../talos/given.ts";
-import type { AwsProviderArguments } from "./bindings.ts";
+import { AwsDataSource, type AwsProviderArguments } from "./bindings.ts";
 
 /** How Terraform's AWS provider gets at the account. */
 export interface AwsAccountProps {
@@ -38,4 +39,25 @@ export function providerArguments(
     allowed_account_ids: filled(allowedAccountIds),
     default_tags: filled(tags) && { tags },
   });
+}
+
+/** Who the provider block speaks for; references. AWS is asked only where something is named after it. */
+export class AwsIdentity {
+  readonly #scope: Construct;
+  #account: string | undefined;
+  #partition: string | undefined;
+
+  constructor(scope: Construct) {
+    this.#scope = scope;
+  }
+
+  get account(): string {
+    this.#account ??= new AwsDataSource(this.#scope, "account", "aws_caller_identity", {}).attribute("account_id");
+    return this.#account;
+  }
+
+  get partition(): string {
+    this.#partition ??= new AwsDataSource(this.#scope, "partition", "aws_partition", {}).attribute("partition");
+    return this.#partition;
+  }
 }

@@ -9,7 +9,7 @@ import { bytesOf, checkParts } from "../check.ts";
 import type { AddonProps, AddonRequest, Infrastructure, MachineSet, PoolRequest } from "../cluster/index.ts";
 import { refuse } from "../errors.ts";
 import { type Addressable, chooseProvider, Milestone, providerFor } from "../terraform/index.ts";
-import { type AwsAccountProps, providerArguments } from "./account.ts";
+import { type AwsAccountProps, AwsIdentity, providerArguments } from "./account.ts";
 import { BackupBucket } from "./backups.ts";
 import { AwsDataSource, AwsProvider, AwsResource } from "./bindings.ts";
 import { cloudControllerPolicy } from "./cloud-controller-policy.ts";
@@ -331,22 +331,16 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
   #createShared() {
     const clusterName = this.#clusterName;
     const { region, backups, flowLogs = false, prunesBackups = false } = this.#props;
-    const scope: PolicyScope = {
-      partition: new AwsDataSource(this, "partition", "aws_partition", {}).attribute("partition"),
-      account: new AwsDataSource(this, "account", "aws_caller_identity", {}).attribute("account_id"),
-      region,
-      clusterName,
-      vpcId: this.#network.vpcId,
-    };
-    const { account } = scope;
+    const identity = new AwsIdentity(this);
+    const scope: PolicyScope = { identity, region, clusterName, vpcId: this.#network.vpcId };
     const keepLog = this.deletionProtection;
     const keyArn = backups !== undefined || flowLogs ? createEncryptionKey(this, "key", scope) : "";
     const bucket =
       backups &&
-      new BackupBucket(this, "backups", { clusterName, account, keyArn, keepLog, prunes: prunesBackups, ...backups });
+      new BackupBucket(this, "backups", { clusterName, identity, keyArn, keepLog, prunes: prunesBackups, ...backups });
     if (flowLogs) new FlowLogs(this, "flow-logs", { clusterName, vpcId: this.#network.vpcId, keyArn });
     const { controlPlane: ofControlPlanes, worker: ofWorkers } = this.#props.iam ?? {};
-    const profileArn = (name: string) => `arn:${scope.partition}:iam::${account}:instance-profile/${name}`;
+    const profileArn = (name: string) => `arn:${identity.partition}:iam::${identity.account}:instance-profile/${name}`;
     const roles = {
       controlplane: new InstanceRole(this, "control-plane", {
         ...ofControlPlanes,

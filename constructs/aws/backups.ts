@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
+import type { AwsIdentity } from "./account.ts";
 import { AwsResource } from "./bindings.ts";
 import { allow, type Statement } from "./policy.ts";
 import { PrivateBucket } from "./private-bucket.ts";
 
 export interface BackupBucketProps {
   readonly clusterName: string;
-  readonly account: string;
+  readonly identity: AwsIdentity;
   readonly keyArn: string;
   /** Days after which S3 deletes a backup. @default - never */
   readonly expireDays?: number | undefined;
@@ -24,7 +25,7 @@ export class BackupBucket extends Construct {
 
   constructor(scope: Construct, id: string, props: BackupBucketProps) {
     super(scope, id);
-    const { clusterName, account, keyArn, expireDays, keepLog, prunes } = props;
+    const { clusterName, identity, keyArn, expireDays, keepLog, prunes } = props;
     const name = `${clusterName.slice(0, 28)}-backups`;
     const bucket = new PrivateBucket(this, "Default", { name, expireDays, keyArn });
     this.bucketName = bucket.bucketName;
@@ -46,7 +47,10 @@ export class BackupBucket extends Construct {
           Principal: { Service: "logging.s3.amazonaws.com" },
           Action: "s3:PutObject",
           Resource: `${arn}/*`,
-          Condition: { ArnLike: { "aws:SourceArn": bucket.arn }, StringEquals: { "aws:SourceAccount": account } },
+          Condition: {
+            ArnLike: { "aws:SourceArn": bucket.arn },
+            StringEquals: { "aws:SourceAccount": identity.account },
+          },
         },
       ],
     });

@@ -106,8 +106,15 @@ export function createEc2Machines(scope: Construct, props: Ec2MachinesProps): Ec
       forEach,
       // A newer image or config reaches a running machine over the Talos API, never by a new machine. And a machine stays
       // in its zone, whatever zones are added: only where its zone goes, it has to go as well. Another key is for new disks.
+      // A public address goes when somebody stops the machine, and AWS's provider would replace it for that.
       lifecycle: {
-        ignoreChanges: ["ami", "root_block_device[0].kms_key_id", "subnet_id", "user_data_base64"],
+        ignoreChanges: [
+          "ami",
+          "associate_public_ip_address",
+          "root_block_device[0].kms_key_id",
+          "subnet_id",
+          "user_data_base64",
+        ],
         ...given({ precondition: userData === undefined ? undefined : [withinLimit(userData)] }),
         postcondition: [inZone(subnetIds)],
       },

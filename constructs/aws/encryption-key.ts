@@ -7,7 +7,7 @@ import { type PolicyScope, policyDocument } from "./policy.ts";
 export function createEncryptionKey(
   scope: Construct,
   id: string,
-  { partition, account, region, clusterName }: PolicyScope,
+  { identity: { account, partition }, region, clusterName }: PolicyScope,
 ): string {
   return new AwsResource(scope, id, "aws_kms_key", {
     description: `Backups and logs of ${clusterName}`,

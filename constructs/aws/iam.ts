@@ -62,13 +62,14 @@ export class InstanceRole extends Construct implements AwsRole {
   readonly name: string | undefined;
   readonly arn: string | undefined;
   readonly profileName: string;
-  readonly profileArn: string;
+  readonly #profileArn: () => string;
 
   constructor(scope: Construct, id: string, props: InstanceRoleProps) {
     super(scope, id);
-    if (props.instanceProfile !== undefined) {
-      this.profileName = props.instanceProfile;
-      this.profileArn = props.profileArn(props.instanceProfile);
+    const { instanceProfile } = props;
+    if (instanceProfile !== undefined) {
+      this.profileName = instanceProfile;
+      this.#profileArn = () => props.profileArn(instanceProfile);
       return;
     }
     const tags = { Name: props.name };
@@ -93,7 +94,11 @@ export class InstanceRole extends Construct implements AwsRole {
       tags,
     });
     this.profileName = profile.attribute("name");
-    this.profileArn = profile.arn;
+    this.#profileArn = () => profile.arn;
+  }
+
+  get profileArn(): string {
+    return this.#profileArn();
   }
 
   /** Adds a policy. Throws ConstructInputError where the role is not made here. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { jsonEncode } from "../hcl/expression.ts";
+import type { AwsIdentity } from "./account.ts";
 
 export interface Statement {
   readonly Sid?: string;
@@ -36,16 +37,15 @@ export function assumedBy(service: string): string {
 }
 
 export interface PolicyScope {
-  readonly partition: string;
+  readonly identity: AwsIdentity;
   readonly region: string;
-  readonly account: string;
   readonly clusterName: string;
   readonly vpcId: string;
 }
 
 /** The ARN of what one service has in the cluster's region and account. */
-export const arn = ({ partition, region, account }: PolicyScope, service: string, resource: string) =>
-  `arn:${partition}:${service}:${region}:${account}:${resource}`;
+export const arn = ({ identity, region }: PolicyScope, service: string, resource: string) =>
+  `arn:${identity.partition}:${service}:${region}:${identity.account}:${resource}`;
 
 /** The tag by which the cluster's machines, and what its controllers make, are told from everything else. */
 export const clusterTag = (clusterName: string) => `kubernetes.io/cluster/${clusterName}`;

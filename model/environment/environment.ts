@@ -92,7 +92,14 @@ export const poolInAddresses = (pool: string): string => usualPools.get(pool) ??
 
 export type MetalEnvironment = Extract<Environment, { kind: "metal" }>;
 
-/** The machines of an environment, control planes first, in the order of the file. */
+/** The machines that have names of the file. Those of pools with `scaling` come and go, and are named after their instances. */
+export function listedMachinesOf(environment: Environment): readonly MachinePlan[] {
+  const scaling = environment.kind === "aws" ? environment.workers.filter((pool) => pool.scaling !== undefined) : [];
+  const names = new Set(scaling.map(({ name }) => name));
+  return machinesOf(environment).filter(({ pool }) => !names.has(pool));
+}
+
+/** The machines that an environment starts with, control planes first, in the order of the file. */
 export function machinesOf(environment: Environment): readonly MachinePlan[] {
   const { controlPlane, workers } = environment;
   const planes = { name: controlPlanePool, role: "controlplane", count: controlPlane?.count ?? 0 } as const;

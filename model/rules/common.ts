@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { contractOf, KubernetesVersion, newestTalosOf, TalosVersion } from "../../talos/version/index.ts";
-import { controlPlanePool, machinesOf, poolInAddresses } from "../environment/environment.ts";
+import { controlPlanePool, listedMachinesOf, machinesOf, poolInAddresses } from "../environment/environment.ts";
 import { firstContactOf, firstContactProblem } from "../environment/first-contact.ts";
 import { hasPlace } from "../environment/own-bucket.ts";
 import { addonRules } from "./addons.ts";
@@ -99,7 +99,7 @@ const machineNamesFit: Rule = (environment) => {
 };
 
 const patchedMachinesExist: Rule = (environment) => {
-  const names = new Set(machinesOf(environment).map((machine) => machine.name));
+  const names = new Set(listedMachinesOf(environment).map((machine) => machine.name));
   return Object.keys(environment.cluster.patches.machines)
     .filter((machine) => !names.has(machine))
     .map((machine) =>

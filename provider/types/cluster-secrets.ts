@@ -60,10 +60,7 @@ export class ClusterSecrets {
       });
     const secrets = await this.find();
     if (secrets === undefined)
-      throw new DiagnosticError({
-        summary: "The cluster's secrets are missing",
-        detail: `The cluster was made with a secrets bundle, and ${this.#where} is not there. Without it nobody can reach the machines. Restore it from your backup; a new one would not fit.`,
-      });
+      throw new DiagnosticError({ summary: "The cluster's secrets are missing", detail: this.#lost(caFingerprint) });
     const { caFingerprint: fingerprintOf, knownFingerprints } = await import("../../talos/secrets/index.ts");
     const found = fingerprintOf(secrets);
     // CAs may have been exchanged since the state was written; the bundle knows those before.
@@ -114,6 +111,14 @@ export class ClusterSecrets {
     const { path, encryption, recipients } = this.#source;
     const protection = encryption === "none" ? "file" : encryption;
     return bundleFile({ path, protection, recipients }, this.#environment);
+  }
+
+  /** Without a fingerprint nobody knows whether there is a cluster yet. */
+  #lost(caFingerprint: string | null): string {
+    if (caFingerprint !== null)
+      return `The cluster was made with a secrets bundle, and ${this.#where} is not there. Without it nobody can reach the machines. Restore it from your backup; a new one would not fit.`;
+    const command = this.#source.kind === "file" ? `: talosmith gen secrets --output-file ${this.#source.path}` : "";
+    return `${this.#where} is not there. Of a cluster that exists, restore it from your backup; a new one would not fit. For a new cluster, make it now${command}`;
   }
 
   get #where(): string {

@@ -29,7 +29,13 @@ resource "aws_instance" "control_plane" {
       error_message = "The machine config is over 16 KiB when packed, more than EC2 takes as user-data. Move patches out of it: they can be applied over the API."
     }
 
-    ignore_changes = [ami, root_block_device[0].kms_key_id, subnet_id, user_data_base64]
+    ignore_changes = [
+      ami,
+      associate_public_ip_address,
+      root_block_device[0].kms_key_id,
+      subnet_id,
+      user_data_base64,
+    ]
   }
 
   metadata_options {
@@ -75,7 +81,13 @@ resource "aws_instance" "general" {
       error_message = "The machine config is over 16 KiB when packed, more than EC2 takes as user-data. Move patches out of it: they can be applied over the API."
     }
 
-    ignore_changes = [ami, root_block_device[0].kms_key_id, subnet_id, user_data_base64]
+    ignore_changes = [
+      ami,
+      associate_public_ip_address,
+      root_block_device[0].kms_key_id,
+      subnet_id,
+      user_data_base64,
+    ]
   }
 
   metadata_options {

@@ -1,10 +1,6 @@
 # Written by `talosmith synth sandbox --hcl` from environments/sandbox.yaml; change that file, not this one.
 # Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
-data "aws_caller_identity" "account" {}
-
-data "aws_partition" "partition" {}
-
 resource "aws_iam_role" "control_plane" {
   name = "sandbox-control-plane"
   tags = { Name = "sandbox-control-plane" }

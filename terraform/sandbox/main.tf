@@ -22,7 +22,13 @@ resource "aws_instance" "control_plane" {
       error_message = "The machine ${each.key} is in ${self.availability_zone}, which is no zone of its pool any more. Add the zone again, or replace the machine: talosmith deploy does it, or terraform apply with -replace and its address."
     }
 
-    ignore_changes = [ami, root_block_device[0].kms_key_id, subnet_id, user_data_base64]
+    ignore_changes = [
+      ami,
+      associate_public_ip_address,
+      root_block_device[0].kms_key_id,
+      subnet_id,
+      user_data_base64,
+    ]
   }
 
   metadata_options {
@@ -62,7 +68,13 @@ resource "aws_instance" "worker" {
       error_message = "The machine ${each.key} is in ${self.availability_zone}, which is no zone of its pool any more. Add the zone again, or replace the machine: talosmith deploy does it, or terraform apply with -replace and its address."
     }
 
-    ignore_changes = [ami, root_block_device[0].kms_key_id, subnet_id, user_data_base64]
+    ignore_changes = [
+      ami,
+      associate_public_ip_address,
+      root_block_device[0].kms_key_id,
+      subnet_id,
+      user_data_base64,
+    ]
   }
 
   metadata_options {

@@ -43,6 +43,27 @@ test("each machine of a deployed cluster is shown with its own address, also fro
   }
 });
 
+test("machines of a pool with scaling are in no list, wherever the pool stands in the file", async () => {
+  writeFileSync(
+    join(root, "environments/aws.yaml"),
+    "infrastructure: { kind: aws, region: eu-central-1, adminCidrs: [198.51.100.0/24] }\ncontrolPlane: { count: 1 }\nworkers: [{ name: burst, count: 2, scaling: { min: 0, max: 4 } }, { count: 1 }]\n",
+  );
+  mkdirSync(join(root, "cdktf.out/stacks/aws"), { recursive: true });
+  const outputs = {
+    cluster_endpoint: "https://10.0.0.1:6443",
+    control_plane_ips: ["10.0.0.1"],
+    worker_ips: ["10.0.1.1"],
+  };
+  const values = Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, { value }]));
+  const binary = join(root, "terraform-aws");
+  writeFileSync(binary, `#!/bin/sh\necho '${JSON.stringify(values)}'\n`, { mode: 0o755 });
+  const { machines } = await deployedByTerraform(
+    openWorkspace("aws", testContext({ cwd: root, env: process.env })),
+    binary,
+  );
+  expect(machines.map(({ name, address }) => `${name} ${address}`)).toEqual(["aws-cp-1 10.0.0.1", "aws-w-1 10.0.1.1"]);
+});
+
 test("a state without the outputs of the stack is refused with their names and what to run", async () => {
   const binary = join(root, "without-outputs");
   writeFileSync(binary, `#!/bin/sh\necho '{"worker_ips":{"value":[]}}'\n`, { mode: 0o755 });

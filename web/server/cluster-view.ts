@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { creationSteps, type HealthReport, inReadingOrder, machineView } from "../../engine/index.ts";
-import { controlPlanePool, type Environment, machinesOf } from "../../model/index.ts";
+import { controlPlanePool, type Environment, listedMachinesOf } from "../../model/index.ts";
 import { type ClusterObservation, type Conditions, etcdFacts, isGood, type Observed } from "../../watch/index.ts";
 import type { DeployedCluster } from "../../workspace/workspace.ts";
 import type { CertificateRow, ClusterView, Condition, EtcdView, MachineRow, OperationView } from "../shared/wire.ts";
@@ -46,7 +46,7 @@ export function observedView(
 
 /** A cluster that is not deployed: the machines that are created first, where they are created and not only taken in. */
 export function undeployedView(environment: Environment, surroundings: Surroundings): ClusterView {
-  const created = environment.kind === "metal" ? [] : machinesOf(environment).map(({ name }) => name);
+  const created = environment.kind === "metal" ? [] : listedMachinesOf(environment).map(({ name }) => name);
   return { ...emptyView(environment), ...surroundings, pending: creationSteps(created) };
 }
 

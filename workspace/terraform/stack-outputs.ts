@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
-import { type MachinePlan, machinesOf } from "../../model/index.ts";
+import { listedMachinesOf, type MachinePlan } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { clientFilePaths } from "../client-files.ts";
 import type { Deployed } from "../deploy.ts";
@@ -29,7 +29,7 @@ export async function deployedByTerraform(
   const parsed = outputs.safeParse(await terraform.outputs());
   if (!parsed.success) throw withoutOutputs(environment.name, parsed.error);
   const found = parsed.data;
-  const machines = machinesOf(environment);
+  const machines = listedMachinesOf(environment);
   const addresses = addressesByName(machines, [...found.control_plane_ips, ...found.worker_ips]);
   return {
     environment: environment.name,

@@ -62,6 +62,8 @@ export async function withTerraformChange<T>(
           const shown = review.resources.filter(isStep);
           events({ ...plannedResources(shown, workspace.context.clock.now()), coming: comingSteps(review) });
           const subjects = new Map(shown.map((resource) => [resource.address, subjectOf(resource)]));
+          // Configs that machines start with are made of them before the cluster itself is created.
+          if (makesCluster(review)) await workspace.secrets.ensure();
           const place = { workspace, subjects, others: othersCreated(review), warnings, events };
           const healthy =
             rollout === undefined
@@ -159,6 +161,11 @@ async function awaitHealth(workspace: Workspace, intent: Intent, events: Progres
 function comingSteps({ clusters }: Review): number | null {
   const counts = clusters.map((cluster) => wipedMachines(cluster) ?? stepsOf(cluster)?.length ?? null);
   return counts.reduce((sum, count) => (sum === null || count === null ? null : sum + count), 0);
+}
+
+/** Whether the environment gets a cluster of its own, not workers that join another's. */
+function makesCluster({ clusters }: Review): boolean {
+  return clusters.some(({ change, after }) => change.action === "create" && after?.join == null);
 }
 
 /** How many machines the end of a cluster wipes; undefined where the cluster goes on, or workers leave one by one. */
