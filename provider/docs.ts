@@ -23,13 +23,16 @@ export function providerDocs(example: Example): ReadonlyMap<string, string> {
     ["data-sources", "Data Source", provider.dataSources],
     ["ephemeral-resources", "Ephemeral Resource", provider.ephemeralResources],
     ["actions", "Action", provider.actions],
+    ["list-resources", "List Resource", provider.lists],
   ] as const;
   for (const [folder, kind, types] of kinds) {
     for (const type of types) {
       const name = type.name.replace(/^talosmith_/, "");
       const text = page(type.name, kind, schemaOf(type), example(`${folder}/${name}.tf`));
       const imported = "import" in type && type.import !== undefined ? importSection(type.name) : "";
-      docs.set(`${folder}/${name}.md`, text + imported);
+      const identity =
+        "identity" in type && type.identity !== undefined ? identitySection(type.identity.attributes) : "";
+      docs.set(`${folder}/${name}.md`, text + imported + identity);
     }
   }
   for (const definition of provider.functions)
@@ -125,6 +128,11 @@ function importSection(name: string): string {
   const id = importIds[name];
   if (id === undefined) throw new Error(`${name} can be imported, but the docs do not say by what`);
   return `\n## Import\n\n${id.text}\n\n\`\`\`shell\nterraform import ${name}.example ${id.example}\n\`\`\`\n`;
+}
+
+function identitySection(attributes: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(attributes).map(([name, text]) => `- \`${name}\` (String) ${text}`);
+  return `\n### Identity Schema\n\nFor \`identity\` of an \`import\` block, from Terraform 1.12 on:\n\n${lines.join("\n")}\n`;
 }
 
 /** What a user types to import a type. */

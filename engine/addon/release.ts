@@ -48,9 +48,10 @@ export class Releases {
     return parse(z.array(release), text, "list").find(({ name }) => name === id.name);
   }
 
-  /** Of all namespaces, those that carry the label. */
-  async all(label: string): Promise<readonly Release[]> {
-    const text = await this.#ask(["list", "--all", "--output", "json", "--selector", label], ["--all-namespaces"]);
+  /** Of all namespaces; with a label, those that carry it. */
+  async all(label?: string): Promise<readonly Release[]> {
+    const args = ["list", "--all", "--output", "json", ...flag("--selector", label)];
+    const text = await this.#ask(args, ["--all-namespaces"]);
     return parse(z.array(release), text, "list");
   }
 

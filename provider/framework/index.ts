@@ -22,12 +22,14 @@ export {
   type DataSource,
   type EphemeralResource,
   FunctionError,
+  type ListResource,
   type Parameter,
   type Provider,
   type ProviderFunction,
 } from "./provider.ts";
 export type {
   CreateRequest,
+  Identity,
   ImportRequest,
   Log,
   Move,
@@ -42,6 +44,7 @@ export type {
 } from "./resource.ts";
 export { applyResourceChange } from "./rpc/apply-resource-change.ts";
 export { configureProvider, validateConfig } from "./rpc/configuration.ts";
+export { identityOf, identityType, importIdOf, listResources, upgradeIdentity } from "./rpc/identity.ts";
 export { invokeAction } from "./rpc/invoke-action.ts";
 export { planResourceChange } from "./rpc/plan-resource-change.ts";
 export {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Attributes, ConfigOf, PlanOf, StateOf } from "./attribute.ts";
 import type { Diagnostics, ErrorTranslator } from "./diagnostics.ts";
-import type { Log, NamedType, Operation, Resource, ValidateRequest } from "./resource.ts";
+import type { IdentityValues, Log, NamedType, Operation, Resource, ValidateRequest } from "./resource.ts";
 import type { Type, Value } from "./value.ts";
 
 interface ConfigureRequest<S extends Attributes> {
@@ -20,6 +20,8 @@ export interface Provider<S extends Attributes, C> {
   readonly ephemeralResources: readonly EphemeralResource<Attributes, C>[];
   readonly functions: readonly ProviderFunction[];
   readonly actions: readonly Action<Attributes, C>[];
+  /** For some of `resources`. */
+  readonly lists: readonly ListResource<Attributes, C>[];
   /** Turns errors of our own libraries into what a person can act on. */
   readonly translateError?: ErrorTranslator;
   validate?(request: ValidateRequest<S>): void | Promise<void>;
@@ -39,6 +41,22 @@ export interface DataSource<S extends Attributes, C> extends NamedType<S> {
 /** A value that lives as long as one run and is in no plan and no state. Needs Terraform 1.10. */
 export interface EphemeralResource<S extends Attributes, C> extends NamedType<S> {
   open(request: DataRequest<S, C>): Promise<StateOf<S>>;
+}
+
+export interface ListRequest<S extends Attributes, C> extends Operation<C> {
+  readonly config: PlanOf<S>;
+}
+
+/** One resource that exists. */
+export interface Listed {
+  readonly identity: IdentityValues;
+  /** For people. */
+  readonly name: string;
+}
+
+/** Finds the resources of a type that exist, for `terraform query`. Needs Terraform 1.14. Its name is that of the type. */
+export interface ListResource<S extends Attributes, C> extends NamedType<S> {
+  list(request: ListRequest<S, C>): Promise<readonly Listed[]>;
 }
 
 export interface ActionRequest<S extends Attributes, C> extends Operation<C> {

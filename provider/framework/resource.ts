@@ -95,6 +95,18 @@ export type Move<S extends Attributes, C> = {
     }
 );
 
+/** By what one resource of a type is told from all others, wherever its state is. Needs Terraform 1.12. */
+export interface Identity<S extends Attributes> {
+  /** What each attribute is; all are texts, and an import needs all of them. */
+  readonly attributes: Readonly<Record<string, string>>;
+  /** Undefined where the state does not have them. */
+  of(state: StateOf<S>): IdentityValues | undefined;
+  /** The same as `import` takes it. */
+  idOf(identity: IdentityValues): string;
+}
+
+export type IdentityValues = Readonly<Record<string, string>>;
+
 /** What every type has that a configuration names. */
 export interface NamedType<S extends Attributes> {
   readonly name: string;
@@ -133,6 +145,8 @@ export interface Resource<S extends Attributes, C> extends NamedType<S> {
   delete(request: StateRequest<S, C>): Promise<void>;
   /** The attributes that `read` needs, from what the user typed. Absent: this type can't be imported. */
   import?(request: ImportRequest<C>): Promise<Partial<StateOf<S>>>;
+  /** @default it has none */
+  readonly identity?: Identity<S>;
   /** Types that `moved` blocks lead from. @default none */
   readonly moves?: readonly Move<S, C>[];
 }

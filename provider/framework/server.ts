@@ -39,6 +39,10 @@ export class Server<C = unknown> {
     return find(this.provider.actions, name, "action");
   }
 
+  list(name: string) {
+    return find(this.provider.lists, name, "list resource type");
+  }
+
   function(name: string) {
     return find(this.provider.functions, name, "function");
   }

@@ -4,10 +4,15 @@ import {
   applyResourceChange,
   configureProvider,
   FunctionError,
+  identityOf,
+  identityType,
+  importIdOf,
   importResourceState,
   invokeAction,
+  listResources,
   moveResourceState,
   type NamedType,
+  objectValue,
   openEphemeralResource,
   type Provider,
   planResourceChange,
@@ -15,13 +20,15 @@ import {
   readResource,
   Server,
   schemaOf,
+  upgradeIdentity,
   upgradeResourceState,
+  type Value,
   validateConfig,
 } from "../framework/index.ts";
 import { toWireDiagnostics, toWirePath } from "./diagnostics.ts";
 import * as wire from "./gen/tfplugin6.ts";
 import { createLog } from "./hclog.ts";
-import { toWireFunction, toWireSchema } from "./schema.ts";
+import { toWireFunction, toWireIdentitySchema, toWireSchema } from "./schema.ts";
 import { listen, type ServeOptions, type Session } from "./transport/index.ts";
 import { fromDynamicValue, toDynamicValue, writeNumberAsText } from "./value-codec.ts";
 
@@ -29,7 +36,11 @@ import { fromDynamicValue, toDynamicValue, writeNumberAsText } from "./value-cod
  * One RPC: bytes of the request in, bytes of the response out; `send` takes what a call that streams answers before. Throws
  * only when the request is no message at all.
  */
-export type Rpc = (server: Server, request: Uint8Array, send?: (message: Uint8Array) => void) => Promise<Uint8Array>;
+export type Rpc = (
+  server: Server,
+  request: Uint8Array,
+  send?: (message: Uint8Array) => void,
+) => Promise<Uint8Array | undefined>;
 
 /**
  * An RPC whose failures are diagnostics. `fallback` is what else the answer must hold then: an answer without a state
@@ -62,6 +73,7 @@ const getProviderSchema: Rpc = async ({ provider }) => {
     resourceSchemas: schemas(provider.resources),
     dataSourceSchemas: schemas(provider.dataSources),
     ephemeralResourceSchemas: schemas(provider.ephemeralResources),
+    listResourceSchemas: schemas(provider.lists),
     functions: Object.fromEntries(
       provider.functions.map((definition) => [definition.name, toWireFunction(definition)]),
     ),
@@ -82,7 +94,38 @@ const validateProviderConfig = unary(
   },
 );
 
-/** Resources, data sources, ephemeral resources and actions are asked in the same words. */
+const getIdentitySchemas: Rpc = async ({ provider }) => {
+  const known = provider.resources.flatMap(({ name, identity }) =>
+    identity === undefined ? [] : [[name, toWireIdentitySchema(identity)] as const],
+  );
+  const identitySchemas = Object.fromEntries(known);
+  return wire.GetResourceIdentitySchemasResponse.encode({ identitySchemas, diagnostics: [] }).finish();
+};
+
+function identityData(
+  server: Server,
+  typeName: string,
+  identity: Value | undefined,
+): wire.ResourceIdentityData | undefined {
+  const type = identityType(server, typeName);
+  return type === undefined || identity === undefined ? undefined : { identityData: toDynamicValue(type, identity) };
+}
+
+/** The identity that belongs to a state. */
+const identityFor = (server: Server, typeName: string, state: Value) =>
+  identityData(server, typeName, identityOf(server, typeName, state));
+
+const upgradeStoredIdentity = unary(
+  wire.UpgradeResourceIdentityRequest,
+  wire.UpgradeResourceIdentityResponse,
+  (server, { typeName, rawIdentity }) => {
+    const json = Buffer.from(rawIdentity?.json ?? []).toString("utf8");
+    const upgradedIdentity = identityData(server, typeName, upgradeIdentity(server, typeName, json));
+    return { upgradedIdentity, diagnostics: [] };
+  },
+);
+
+/** Resources, data sources, ephemeral resources, actions and lists are asked in the same words. */
 const validateTypeConfig = (find: (server: Server, name: string) => NamedType<Attributes>) =>
   unary(wire.ValidateTypeConfigRequest, wire.ValidateTypeConfigResponse, async (server, request) => {
     const type = find(server, request.typeName);
@@ -119,10 +162,15 @@ const read = unary(
       // As its state has them: terraform from 1.10 on takes a number of another precision for drift in -refresh-only.
       newState: toDynamicValue(type, state, writeNumberAsText),
       private: Buffer.from(read.remembered, "utf8"),
+      newIdentity: identityFor(server, request.typeName, state),
       diagnostics: toWireDiagnostics(diagnostics),
     };
   },
-  (request) => ({ newState: request.currentState, private: request.private }),
+  ({ currentState, private: kept, currentIdentity }) => ({
+    newState: currentState,
+    private: kept,
+    newIdentity: currentIdentity,
+  }),
 );
 
 const plan = unary(
@@ -141,6 +189,7 @@ const plan = unary(
       plannedState: toDynamicValue(type, planned),
       requiresReplace: replace.map(toWirePath),
       plannedPrivate: request.priorPrivate,
+      plannedIdentity: request.priorIdentity,
       diagnostics: toWireDiagnostics(diagnostics),
     };
   },
@@ -162,6 +211,7 @@ const apply = unary(
     return {
       newState: toDynamicValue(type, state),
       private: Buffer.from(remembered, "utf8"),
+      newIdentity: identityFor(server, request.typeName, state),
       diagnostics: toWireDiagnostics(diagnostics),
     };
   },
@@ -171,10 +221,15 @@ const apply = unary(
 const importState = unary(
   wire.ImportResourceStateRequest,
   wire.ImportResourceStateResponse,
-  async (server, { typeName, id }) => {
+  async (server, { typeName, id: typed, identity }) => {
     const { type } = schemaOf(server.resource(typeName));
+    const ofIdentity = identityType(server, typeName);
+    const id =
+      identity?.identityData === undefined || ofIdentity === undefined
+        ? typed
+        : importIdOf(server, typeName, fromDynamicValue(ofIdentity, identity.identityData));
     const { state, diagnostics } = await importResourceState(server, typeName, id);
-    const imported = { typeName, private: new Uint8Array(0) };
+    const imported = { typeName, private: new Uint8Array(0), identity };
     return {
       importedResources: state === undefined ? [] : [{ ...imported, state: toDynamicValue(type, state) }],
       diagnostics: toWireDiagnostics(diagnostics),
@@ -222,6 +277,28 @@ const invoke: Rpc = async (server, bytes, send = () => {}) => {
   const event = (type: wire.InvokeActionEvent["type"]) => wire.InvokeActionEvent.encode({ type }).finish();
   const progress = (message: string) => send(event({ $case: "progress", value: { message } }));
   return event({ $case: "completed", value: { diagnostics: await diagnosticsOfAction(server, request, progress) } });
+};
+
+const list: Rpc = async (server, bytes, send = () => {}) => {
+  const request = wire.ListResourceRequest.decode(bytes);
+  const { typeName, includeResourceObject: states } = request;
+  const fail = (diagnostics: wire.Diagnostic[]) =>
+    wire.ListResourceEvent.encode(wire.ListResourceEvent.create({ diagnostic: diagnostics })).finish();
+  try {
+    const { type } = schemaOf(server.resource(typeName));
+    const config = fromDynamicValue(schemaOf(server.list(typeName)).type, request.config);
+    const found = listResources(server, typeName, config, { limit: Number(request.limit), states });
+    for (;;) {
+      const { done, value } = await found.next();
+      if (done) return value.length === 0 ? undefined : fail(toWireDiagnostics(value));
+      const identity = identityData(server, typeName, objectValue(Object.entries(value.identity)));
+      const resourceObject = value.state === undefined ? undefined : toDynamicValue(type, value.state);
+      const diagnostic = toWireDiagnostics(value.diagnostics);
+      send(wire.ListResourceEvent.encode({ identity, displayName: value.name, resourceObject, diagnostic }).finish());
+    }
+  } catch (error) {
+    return fail(toWireDiagnostics([server.diagnosticOf(error)]));
+  }
 };
 
 async function diagnosticsOfAction(
@@ -289,6 +366,10 @@ export const routes: Readonly<Record<string, Rpc>> = {
   "/tfplugin6.Provider/ValidateActionConfig": validateTypeConfig((server, name) => server.action(name)),
   "/tfplugin6.Provider/PlanAction": planAction,
   "/tfplugin6.Provider/InvokeAction": invoke,
+  "/tfplugin6.Provider/GetResourceIdentitySchemas": getIdentitySchemas,
+  "/tfplugin6.Provider/UpgradeResourceIdentity": upgradeStoredIdentity,
+  "/tfplugin6.Provider/ValidateListResourceConfig": validateTypeConfig((server, name) => server.list(name)),
+  "/tfplugin6.Provider/ListResource": list,
   "/tfplugin6.Provider/CallFunction": callFunction,
   "/tfplugin6.Provider/StopProvider": stop,
 };

@@ -3,10 +3,12 @@ import {
   type Attribute,
   type Attributes,
   type BlockItems,
+  type Identity,
   type Nested,
   type Parameter,
   type ProviderFunction,
   type Schema,
+  stringType,
   type Type,
   typeToJson,
 } from "../framework/index.ts";
@@ -14,6 +16,7 @@ import {
   Schema_NestedBlock_NestingMode as BlockNestingMode,
   type FunctionDefinition,
   Schema_NestedObject_NestingMode as NestingMode,
+  type ResourceIdentitySchema,
   StringKind,
   type Schema_Attribute as WireAttribute,
   type Schema_Block as WireBlock,
@@ -78,6 +81,18 @@ function toWireAttribute(name: string, attribute: Attribute): WireAttribute {
     deprecated: attribute.deprecated ?? false,
     writeOnly: attribute.writeOnly ?? false,
   };
+}
+
+/** All attributes are texts, and an import needs all of them. */
+export function toWireIdentitySchema({ attributes }: Identity<Attributes>): ResourceIdentitySchema {
+  const identityAttributes = Object.entries(attributes).map(([name, description]) => ({
+    name,
+    type: wireType(stringType),
+    requiredForImport: true,
+    optionalForImport: false,
+    description,
+  }));
+  return { version: 0n, identityAttributes };
 }
 
 export function toWireFunction(definition: ProviderFunction): FunctionDefinition {

@@ -125,6 +125,17 @@ export const addon: Resource<Schema, Client> = {
     await onCluster(state.endpoints, operation, (access) => removeAddon(state, access));
   },
 
+  identity: {
+    attributes: {
+      address: "Address of a control plane of its cluster.",
+      namespace: "Namespace of the release.",
+      name: "Name of the release.",
+    },
+    of: ({ endpoints: [address], namespace, name }) =>
+      address === undefined || namespace === null ? undefined : { address, namespace, name },
+    idOf: ({ address, namespace, name }) => `${address}/${namespace}/${name}`,
+  },
+
   async import({ id, ...operation }) {
     const [, address, namespace, name] = /^(.+)\/([^/]+)\/([^/]+)$/.exec(id) ?? [];
     if (address === undefined || namespace === undefined || name === undefined)
@@ -184,7 +195,8 @@ function sourcesOf(planned: PlanOf<Schema>): AddonSources {
   return { ...withDefaults(addonSettings, givenIn(addonSettings, planned)), namespace, values: values ?? [] };
 }
 
-async function onCluster<T>(
+/** Runs work with helm on the cluster of these control planes. */
+export async function onCluster<T>(
   endpoints: readonly string[],
   { client, signal }: Operation<Client>,
   work: (access: AddonOptions) => Promise<T>,

@@ -142,6 +142,12 @@ export const clientFiles: Resource<Schema, Client> = {
     return state;
   },
 
+  identity: {
+    attributes: { kubeconfig_path: "Path of the kubeconfig.", talosconfig_path: "Path of the talosconfig." },
+    of: ({ kubeconfig_path, talosconfig_path }) => ({ kubeconfig_path, talosconfig_path }),
+    idOf: ({ kubeconfig_path, talosconfig_path }) => `${kubeconfig_path},${talosconfig_path}`,
+  },
+
   async import({ id, client }) {
     const [kubeconfig_path, talosconfig_path, ...others] = id.split(",");
     if (!kubeconfig_path || !talosconfig_path || others.length > 0)

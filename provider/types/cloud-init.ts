@@ -130,6 +130,12 @@ export const cloudInit: Resource<Schema, Client> = {
     await rm(client.path(state.path), { force: true });
   },
 
+  identity: {
+    attributes: { path: "Path of the image, relative to the project's root." },
+    of: ({ path }) => ({ path }),
+    idOf: ({ path = "" }) => path,
+  },
+
   async import({ id, client }) {
     const { readIso } = await import("../../cloud-init/index.ts");
     const image = await readToImport(client, id);

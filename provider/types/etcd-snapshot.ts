@@ -17,7 +17,7 @@ import {
   type ValidateRequest,
 } from "../framework/index.ts";
 import type { Client } from "./client.ts";
-import { parseSnapshotAddress } from "./import-snapshot.ts";
+import { parseSnapshotAddress, snapshotAddress } from "./import-snapshot.ts";
 import { attributesOf } from "./setting-attributes.ts";
 import { reasonOf } from "./translate-error.ts";
 import { controlPlaneAddresses, oneOf } from "./value-rules.ts";
@@ -121,6 +121,12 @@ export const etcdSnapshot: Resource<Schema, Client> = {
 
   async delete({ state, ...operation }) {
     if (state.on_destroy === "remove") await removeBackup(state, operation);
+  },
+
+  identity: {
+    attributes: { address: "Where it lies: folder and name, or the URL of its bucket, as for an import." },
+    of: ({ id, directory, s3 }) => (id === null ? undefined : { address: snapshotAddress({ directory, s3 }, id) }),
+    idOf: ({ address = "" }) => address,
   },
 
   async import({ id, client, signal }) {

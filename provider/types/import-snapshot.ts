@@ -36,6 +36,17 @@ export function parseSnapshotAddress(id: string): SnapshotAddress {
   return { directory: null, s3, backup, cluster };
 }
 
+/** The reverse: what a snapshot in that place is imported by. Pure. */
+export function snapshotAddress({ directory, s3 }: Pick<SnapshotAddress, "directory" | "s3">, backup: string): string {
+  if (s3 === null) return `${directory ?? "."}/${backup}`;
+  const { bucket, prefix, ...more } = s3;
+  const given = Object.entries(more).flatMap(([name, value]) =>
+    parameters.has(name) && value !== null ? [[name, String(value)] as [string, string]] : [],
+  );
+  const query = new URLSearchParams(given).toString();
+  return `s3://${[bucket, prefix, backup].filter((part) => part !== null && part !== "").join("/")}${query && `?${query}`}`;
+}
+
 /** Undefined: that value, or any, is not allowed. */
 function parameterValue(type: Setting["type"] | undefined, text: string): string | boolean | undefined {
   if (type === undefined) return undefined;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { DesiredCluster } from "../../engine/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
+import { DiagnosticError } from "../framework/index.ts";
 import { type Ask, knownMachines } from "./access.ts";
+import { reasonOf } from "./translate-error.ts";
 
 export interface KnownCluster {
   /** The cluster with every machine that the teller knows, without their configs. */
@@ -59,4 +61,22 @@ export async function clusterAsKnownBy(
       caFingerprint: caFingerprint(secrets),
     },
   };
+}
+
+/** Asks one control plane after the other until one answers. Throws with the reason of each when none does. */
+export async function firstAnswer<T>(
+  endpoints: readonly string[],
+  signal: AbortSignal,
+  ask: (address: string) => Promise<T>,
+): Promise<T> {
+  const reasons: string[] = [];
+  for (const address of endpoints) {
+    try {
+      return await ask(address);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      reasons.push(`${address}: ${reasonOf(error)}`);
+    }
+  }
+  throw new DiagnosticError({ summary: "No control plane answers", detail: reasons.join("\n") });
 }

@@ -71,6 +71,17 @@ export const member: Resource<typeof attributes, Client> = {
       await leaveCluster(state, operation, removalClaim(operation.client, remembered, false));
   },
 
+  identity: {
+    attributes: {
+      cluster: "Name of the cluster.",
+      name: "The machine's name in it.",
+      machine_id: "Identity of the machine itself.",
+      address: "Where its Talos API answers.",
+    },
+    of: ({ cluster, name, machine_id, address }) => ({ cluster, name, machine_id, address }),
+    idOf: ({ cluster, name, machine_id, address }) => [cluster, name, machine_id, address].join(","),
+  },
+
   import: async ({ id }) => importMember(id),
 
   moves: [

@@ -23,6 +23,7 @@ import { etcdSnapshot } from "./etcd-snapshot.ts";
 import { nodeAddress, nodeMac, patch } from "./functions.ts";
 import { health } from "./health.ts";
 import { kubeconfig } from "./kubeconfig.ts";
+import { lists } from "./lists/index.ts";
 import { machineConfig } from "./machine-config.ts";
 import { member } from "./member.ts";
 import { schematic } from "./schematic.ts";
@@ -70,6 +71,7 @@ export function talosmithProvider(options: ProviderOptions): Provider<typeof att
     ephemeralResources: [kubeconfig, talosconfig],
     functions: [nodeAddress, nodeMac, patch],
     actions,
+    lists,
     translateError,
     validate: ({ config }) => {
       if (isGiven(config.secrets) && isGiven(config.secrets_file))

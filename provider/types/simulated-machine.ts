@@ -68,6 +68,12 @@ export const simulatedMachine: Resource<typeof attributes, Client> = {
     await simulator.deleteMachine(state.id ?? "");
   },
 
+  identity: {
+    attributes: { id: "Its id in the simulator." },
+    of: ({ id }) => (id === null ? undefined : { id }),
+    idOf: ({ id = "" }) => id,
+  },
+
   async import({ id, client }) {
     const simulator = await client.simulator();
     const machine = await simulator.getMachine(id);

@@ -14,8 +14,8 @@ const folder = join(import.meta.dirname, "..", "..", "examples", "provider");
 const examples = readdirSync(folder, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-  // Actions need Terraform 1.14: provider-actions.test.ts.
-  .filter((name) => name !== "provider.tf" && !name.startsWith("actions/"))
+  // Actions and lists need Terraform 1.14: provider-actions.test.ts, provider-query.test.ts.
+  .filter((name) => name !== "provider.tf" && !/^(?:actions|list-resources)\//.test(name))
   .map((name) => ({ name, text: readFileSync(join(folder, name), "utf8") }));
 
 underTools("the examples", ({ open: openWorkspace }) => {

@@ -173,6 +173,7 @@ function foreign(schema: ProviderSchema): Provider<Attributes, unknown> {
     ephemeralResources: [],
     functions: [],
     actions: [],
+    lists: [],
     configure: () => ({}),
   };
 }
@@ -212,6 +213,7 @@ function own(): Provider<Attributes, unknown> {
     ephemeralResources: [],
     functions: [],
     actions: [],
+    lists: [],
     validate: () => undefined,
     configure: () => ({}),
   } as Provider<Attributes, unknown>;

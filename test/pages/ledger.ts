@@ -85,6 +85,8 @@ function snippetExecution({ page, language, info, text }: PageItem): Execution |
   const example = language === "terraform" ? providerExamples.get(text) : undefined;
   if (example?.startsWith("actions/"))
     return { by: "test/acceptance/provider-actions.test.ts", when: "TALOSMITH_TEST_TERRAFORMS" };
+  if (example?.startsWith("list-resources/"))
+    return { by: "test/acceptance/provider-query.test.ts", when: "TALOSMITH_TEST_TERRAFORMS" };
   if (example !== undefined) return always("test/acceptance/provider-examples.test.ts");
   if (language === "ts" && documentedApps.includes(`snippetOf("${page}", "ts"`))
     return always("test/constructs/documented-apps.test.ts");

@@ -12,7 +12,7 @@ const source = `
   const types = ["talos_machine_secrets", "talos_machine_configuration_apply", "talos_machine_bootstrap", "talos_cluster_kubeconfig"];
   const never = () => Promise.reject(new Error("the stand-in of siderolabs/talos was asked to do something"));
   serve({
-    description: "", attributes: {}, dataSources: [], ephemeralResources: [], functions: [], actions: [], configure: () => ({}),
+    description: "", attributes: {}, dataSources: [], ephemeralResources: [], functions: [], actions: [], lists: [], configure: () => ({}),
     resources: types.map((name) => ({
       name, description: "", version: 1, attributes: { node: attribute.optional.string("") }, create: never, delete: never,
       read: async ({ state }) => state,

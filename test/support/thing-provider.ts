@@ -248,6 +248,7 @@ export const thingProvider: Provider<typeof providerAttributes, Client> = {
   ephemeralResources: [key],
   functions: [join_],
   actions: [say],
+  lists: [],
   configure({
     config,
     log,

@@ -183,6 +183,7 @@ export interface GetProviderSchemaResponse {
   serverCapabilities: ServerCapabilities | undefined;
   functions: { [key: string]: FunctionDefinition };
   ephemeralResourceSchemas: { [key: string]: Schema };
+  listResourceSchemas: { [key: string]: Schema };
   actionSchemas: { [key: string]: ActionSchema };
 }
 
@@ -206,9 +207,66 @@ export interface GetProviderSchemaResponse_EphemeralResourceSchemasEntry {
   value: Schema | undefined;
 }
 
+export interface GetProviderSchemaResponse_ListResourceSchemasEntry {
+  key: string;
+  value: Schema | undefined;
+}
+
 export interface GetProviderSchemaResponse_ActionSchemasEntry {
   key: string;
   value: ActionSchema | undefined;
+}
+
+export interface ResourceIdentityData {
+  identityData: DynamicValue | undefined;
+}
+
+export interface ResourceIdentitySchema {
+  version: bigint;
+  identityAttributes: ResourceIdentitySchema_IdentityAttribute[];
+}
+
+export interface ResourceIdentitySchema_IdentityAttribute {
+  name: string;
+  type: Uint8Array;
+  requiredForImport: boolean;
+  optionalForImport: boolean;
+  description: string;
+}
+
+export interface GetResourceIdentitySchemasResponse {
+  identitySchemas: { [key: string]: ResourceIdentitySchema };
+  diagnostics: Diagnostic[];
+}
+
+export interface GetResourceIdentitySchemasResponse_IdentitySchemasEntry {
+  key: string;
+  value: ResourceIdentitySchema | undefined;
+}
+
+export interface UpgradeResourceIdentityRequest {
+  typeName: string;
+  version: bigint;
+  rawIdentity: RawState | undefined;
+}
+
+export interface UpgradeResourceIdentityResponse {
+  upgradedIdentity: ResourceIdentityData | undefined;
+  diagnostics: Diagnostic[];
+}
+
+export interface ListResourceRequest {
+  typeName: string;
+  config: DynamicValue | undefined;
+  includeResourceObject: boolean;
+  limit: bigint;
+}
+
+export interface ListResourceEvent {
+  identity: ResourceIdentityData | undefined;
+  displayName: string;
+  resourceObject: DynamicValue | undefined;
+  diagnostic: Diagnostic[];
 }
 
 export interface ActionSchema {
@@ -224,8 +282,8 @@ export interface ValidateProviderConfigResponse {
 }
 
 /**
- * The same fields serve ValidateResourceConfig, ValidateDataResourceConfig, ValidateEphemeralResourceConfig and
- * ValidateActionConfig.
+ * The same fields serve ValidateResourceConfig, ValidateDataResourceConfig, ValidateEphemeralResourceConfig,
+ * ValidateActionConfig and ValidateListResourceConfig.
  */
 export interface ValidateTypeConfigRequest {
   typeName: string;
@@ -261,12 +319,14 @@ export interface ReadResourceRequest {
   typeName: string;
   currentState: DynamicValue | undefined;
   private: Uint8Array;
+  currentIdentity: ResourceIdentityData | undefined;
 }
 
 export interface ReadResourceResponse {
   newState: DynamicValue | undefined;
   diagnostics: Diagnostic[];
   private: Uint8Array;
+  newIdentity: ResourceIdentityData | undefined;
 }
 
 export interface PlanResourceChangeRequest {
@@ -275,6 +335,7 @@ export interface PlanResourceChangeRequest {
   proposedNewState: DynamicValue | undefined;
   config: DynamicValue | undefined;
   priorPrivate: Uint8Array;
+  priorIdentity: ResourceIdentityData | undefined;
 }
 
 export interface PlanResourceChangeResponse {
@@ -282,6 +343,7 @@ export interface PlanResourceChangeResponse {
   requiresReplace: AttributePath[];
   plannedPrivate: Uint8Array;
   diagnostics: Diagnostic[];
+  plannedIdentity: ResourceIdentityData | undefined;
 }
 
 export interface ApplyResourceChangeRequest {
@@ -296,11 +358,13 @@ export interface ApplyResourceChangeResponse {
   newState: DynamicValue | undefined;
   private: Uint8Array;
   diagnostics: Diagnostic[];
+  newIdentity: ResourceIdentityData | undefined;
 }
 
 export interface ImportResourceStateRequest {
   typeName: string;
   id: string;
+  identity: ResourceIdentityData | undefined;
 }
 
 export interface ImportResourceStateResponse {
@@ -312,6 +376,7 @@ export interface ImportResourceStateResponse_ImportedResource {
   typeName: string;
   state: DynamicValue | undefined;
   private: Uint8Array;
+  identity: ResourceIdentityData | undefined;
 }
 
 export interface MoveResourceStateRequest {
@@ -1934,6 +1999,7 @@ function createBaseGetProviderSchemaResponse(): GetProviderSchemaResponse {
     serverCapabilities: undefined,
     functions: {},
     ephemeralResourceSchemas: {},
+    listResourceSchemas: {},
     actionSchemas: {},
   };
 }
@@ -1965,6 +2031,10 @@ export const GetProviderSchemaResponse: MessageFns<GetProviderSchemaResponse> = 
         { key: key as any, value },
         writer.uint32(66).fork(),
       ).join();
+    });
+    globalThis.Object.entries(message.listResourceSchemas).forEach(([key, value]: [string, Schema]) => {
+      GetProviderSchemaResponse_ListResourceSchemasEntry.encode({ key: key as any, value }, writer.uint32(74).fork())
+        .join();
     });
     globalThis.Object.entries(message.actionSchemas).forEach(([key, value]: [string, ActionSchema]) => {
       GetProviderSchemaResponse_ActionSchemasEntry.encode({ key: key as any, value }, writer.uint32(90).fork()).join();
@@ -2053,6 +2123,17 @@ export const GetProviderSchemaResponse: MessageFns<GetProviderSchemaResponse> = 
             }
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            const entry9 = GetProviderSchemaResponse_ListResourceSchemasEntry.decode(reader, reader.uint32());
+            if (entry9.value !== undefined) {
+              message.listResourceSchemas[entry9.key] = entry9.value;
+            }
+            continue;
+          }
           case 11: {
             if (tag !== 90) {
               break;
@@ -2123,6 +2204,13 @@ export const GetProviderSchemaResponse: MessageFns<GetProviderSchemaResponse> = 
         },
         {},
       );
+    message.listResourceSchemas = (globalThis.Object.entries(object.listResourceSchemas ?? {}) as [string, Schema][])
+      .reduce((acc: { [key: string]: Schema }, [key, value]: [string, Schema]) => {
+        if (value !== undefined) {
+          acc[key] = Schema.fromPartial(value);
+        }
+        return acc;
+      }, {});
     message.actionSchemas = (globalThis.Object.entries(object.actionSchemas ?? {}) as [string, ActionSchema][]).reduce(
       (acc: { [key: string]: ActionSchema }, [key, value]: [string, ActionSchema]) => {
         if (value !== undefined) {
@@ -2439,6 +2527,84 @@ export const GetProviderSchemaResponse_EphemeralResourceSchemasEntry: MessageFns
   },
 };
 
+function createBaseGetProviderSchemaResponse_ListResourceSchemasEntry(): GetProviderSchemaResponse_ListResourceSchemasEntry {
+  return { key: "", value: undefined };
+}
+
+export const GetProviderSchemaResponse_ListResourceSchemasEntry: MessageFns<
+  GetProviderSchemaResponse_ListResourceSchemasEntry
+> = {
+  encode(
+    message: GetProviderSchemaResponse_ListResourceSchemasEntry,
+    writer: BinaryWriter = new BinaryWriter(),
+  ): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== undefined) {
+      Schema.encode(message.value, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetProviderSchemaResponse_ListResourceSchemasEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetProviderSchemaResponse_ListResourceSchemasEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = Schema.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(
+    base?: DeepPartial<GetProviderSchemaResponse_ListResourceSchemasEntry>,
+  ): GetProviderSchemaResponse_ListResourceSchemasEntry {
+    return GetProviderSchemaResponse_ListResourceSchemasEntry.fromPartial(base ?? {});
+  },
+  fromPartial(
+    object: DeepPartial<GetProviderSchemaResponse_ListResourceSchemasEntry>,
+  ): GetProviderSchemaResponse_ListResourceSchemasEntry {
+    const message = createBaseGetProviderSchemaResponse_ListResourceSchemasEntry();
+    message.key = object.key ?? "";
+    message.value = (object.value !== undefined && object.value !== null)
+      ? Schema.fromPartial(object.value)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseGetProviderSchemaResponse_ActionSchemasEntry(): GetProviderSchemaResponse_ActionSchemasEntry {
   return { key: "", value: undefined };
 }
@@ -2511,6 +2677,741 @@ export const GetProviderSchemaResponse_ActionSchemasEntry: MessageFns<GetProvide
     message.value = (object.value !== undefined && object.value !== null)
       ? ActionSchema.fromPartial(object.value)
       : undefined;
+    return message;
+  },
+};
+
+function createBaseResourceIdentityData(): ResourceIdentityData {
+  return { identityData: undefined };
+}
+
+export const ResourceIdentityData: MessageFns<ResourceIdentityData> = {
+  encode(message: ResourceIdentityData, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.identityData !== undefined) {
+      DynamicValue.encode(message.identityData, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResourceIdentityData {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResourceIdentityData();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.identityData = DynamicValue.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ResourceIdentityData>): ResourceIdentityData {
+    return ResourceIdentityData.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ResourceIdentityData>): ResourceIdentityData {
+    const message = createBaseResourceIdentityData();
+    message.identityData = (object.identityData !== undefined && object.identityData !== null)
+      ? DynamicValue.fromPartial(object.identityData)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseResourceIdentitySchema(): ResourceIdentitySchema {
+  return { version: 0n, identityAttributes: [] };
+}
+
+export const ResourceIdentitySchema: MessageFns<ResourceIdentitySchema> = {
+  encode(message: ResourceIdentitySchema, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.version !== 0n) {
+      if (BigInt.asIntN(64, message.version) !== message.version) {
+        throw new globalThis.Error("value provided for field message.version of type int64 too large");
+      }
+      writer.uint32(8).int64(message.version);
+    }
+    for (const v of message.identityAttributes) {
+      ResourceIdentitySchema_IdentityAttribute.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResourceIdentitySchema {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResourceIdentitySchema();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.version = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.identityAttributes.push(ResourceIdentitySchema_IdentityAttribute.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ResourceIdentitySchema>): ResourceIdentitySchema {
+    return ResourceIdentitySchema.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ResourceIdentitySchema>): ResourceIdentitySchema {
+    const message = createBaseResourceIdentitySchema();
+    message.version = (object.version !== undefined && object.version !== null) ? BigInt(object.version) : 0n;
+    message.identityAttributes =
+      object.identityAttributes?.map((e) => ResourceIdentitySchema_IdentityAttribute.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseResourceIdentitySchema_IdentityAttribute(): ResourceIdentitySchema_IdentityAttribute {
+  return { name: "", type: new Uint8Array(0), requiredForImport: false, optionalForImport: false, description: "" };
+}
+
+export const ResourceIdentitySchema_IdentityAttribute: MessageFns<ResourceIdentitySchema_IdentityAttribute> = {
+  encode(message: ResourceIdentitySchema_IdentityAttribute, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.type.length !== 0) {
+      writer.uint32(18).bytes(message.type);
+    }
+    if (message.requiredForImport !== false) {
+      writer.uint32(24).bool(message.requiredForImport);
+    }
+    if (message.optionalForImport !== false) {
+      writer.uint32(32).bool(message.optionalForImport);
+    }
+    if (message.description !== "") {
+      writer.uint32(42).string(message.description);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResourceIdentitySchema_IdentityAttribute {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResourceIdentitySchema_IdentityAttribute();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.type = reader.bytes();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.requiredForImport = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.optionalForImport = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ResourceIdentitySchema_IdentityAttribute>): ResourceIdentitySchema_IdentityAttribute {
+    return ResourceIdentitySchema_IdentityAttribute.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ResourceIdentitySchema_IdentityAttribute>): ResourceIdentitySchema_IdentityAttribute {
+    const message = createBaseResourceIdentitySchema_IdentityAttribute();
+    message.name = object.name ?? "";
+    message.type = object.type ?? new Uint8Array(0);
+    message.requiredForImport = object.requiredForImport ?? false;
+    message.optionalForImport = object.optionalForImport ?? false;
+    message.description = object.description ?? "";
+    return message;
+  },
+};
+
+function createBaseGetResourceIdentitySchemasResponse(): GetResourceIdentitySchemasResponse {
+  return { identitySchemas: {}, diagnostics: [] };
+}
+
+export const GetResourceIdentitySchemasResponse: MessageFns<GetResourceIdentitySchemasResponse> = {
+  encode(message: GetResourceIdentitySchemasResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    globalThis.Object.entries(message.identitySchemas).forEach(([key, value]: [string, ResourceIdentitySchema]) => {
+      GetResourceIdentitySchemasResponse_IdentitySchemasEntry.encode(
+        { key: key as any, value },
+        writer.uint32(10).fork(),
+      ).join();
+    });
+    for (const v of message.diagnostics) {
+      Diagnostic.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetResourceIdentitySchemasResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetResourceIdentitySchemasResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            const entry1 = GetResourceIdentitySchemasResponse_IdentitySchemasEntry.decode(reader, reader.uint32());
+            if (entry1.value !== undefined) {
+              message.identitySchemas[entry1.key] = entry1.value;
+            }
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.diagnostics.push(Diagnostic.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<GetResourceIdentitySchemasResponse>): GetResourceIdentitySchemasResponse {
+    return GetResourceIdentitySchemasResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetResourceIdentitySchemasResponse>): GetResourceIdentitySchemasResponse {
+    const message = createBaseGetResourceIdentitySchemasResponse();
+    message.identitySchemas =
+      (globalThis.Object.entries(object.identitySchemas ?? {}) as [string, ResourceIdentitySchema][]).reduce(
+        (acc: { [key: string]: ResourceIdentitySchema }, [key, value]: [string, ResourceIdentitySchema]) => {
+          if (value !== undefined) {
+            acc[key] = ResourceIdentitySchema.fromPartial(value);
+          }
+          return acc;
+        },
+        {},
+      );
+    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseGetResourceIdentitySchemasResponse_IdentitySchemasEntry(): GetResourceIdentitySchemasResponse_IdentitySchemasEntry {
+  return { key: "", value: undefined };
+}
+
+export const GetResourceIdentitySchemasResponse_IdentitySchemasEntry: MessageFns<
+  GetResourceIdentitySchemasResponse_IdentitySchemasEntry
+> = {
+  encode(
+    message: GetResourceIdentitySchemasResponse_IdentitySchemasEntry,
+    writer: BinaryWriter = new BinaryWriter(),
+  ): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== undefined) {
+      ResourceIdentitySchema.encode(message.value, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetResourceIdentitySchemasResponse_IdentitySchemasEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetResourceIdentitySchemasResponse_IdentitySchemasEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = ResourceIdentitySchema.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(
+    base?: DeepPartial<GetResourceIdentitySchemasResponse_IdentitySchemasEntry>,
+  ): GetResourceIdentitySchemasResponse_IdentitySchemasEntry {
+    return GetResourceIdentitySchemasResponse_IdentitySchemasEntry.fromPartial(base ?? {});
+  },
+  fromPartial(
+    object: DeepPartial<GetResourceIdentitySchemasResponse_IdentitySchemasEntry>,
+  ): GetResourceIdentitySchemasResponse_IdentitySchemasEntry {
+    const message = createBaseGetResourceIdentitySchemasResponse_IdentitySchemasEntry();
+    message.key = object.key ?? "";
+    message.value = (object.value !== undefined && object.value !== null)
+      ? ResourceIdentitySchema.fromPartial(object.value)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseUpgradeResourceIdentityRequest(): UpgradeResourceIdentityRequest {
+  return { typeName: "", version: 0n, rawIdentity: undefined };
+}
+
+export const UpgradeResourceIdentityRequest: MessageFns<UpgradeResourceIdentityRequest> = {
+  encode(message: UpgradeResourceIdentityRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.typeName !== "") {
+      writer.uint32(10).string(message.typeName);
+    }
+    if (message.version !== 0n) {
+      if (BigInt.asIntN(64, message.version) !== message.version) {
+        throw new globalThis.Error("value provided for field message.version of type int64 too large");
+      }
+      writer.uint32(16).int64(message.version);
+    }
+    if (message.rawIdentity !== undefined) {
+      RawState.encode(message.rawIdentity, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpgradeResourceIdentityRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpgradeResourceIdentityRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.typeName = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.version = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.rawIdentity = RawState.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UpgradeResourceIdentityRequest>): UpgradeResourceIdentityRequest {
+    return UpgradeResourceIdentityRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UpgradeResourceIdentityRequest>): UpgradeResourceIdentityRequest {
+    const message = createBaseUpgradeResourceIdentityRequest();
+    message.typeName = object.typeName ?? "";
+    message.version = (object.version !== undefined && object.version !== null) ? BigInt(object.version) : 0n;
+    message.rawIdentity = (object.rawIdentity !== undefined && object.rawIdentity !== null)
+      ? RawState.fromPartial(object.rawIdentity)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseUpgradeResourceIdentityResponse(): UpgradeResourceIdentityResponse {
+  return { upgradedIdentity: undefined, diagnostics: [] };
+}
+
+export const UpgradeResourceIdentityResponse: MessageFns<UpgradeResourceIdentityResponse> = {
+  encode(message: UpgradeResourceIdentityResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.upgradedIdentity !== undefined) {
+      ResourceIdentityData.encode(message.upgradedIdentity, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.diagnostics) {
+      Diagnostic.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpgradeResourceIdentityResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpgradeResourceIdentityResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.upgradedIdentity = ResourceIdentityData.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.diagnostics.push(Diagnostic.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UpgradeResourceIdentityResponse>): UpgradeResourceIdentityResponse {
+    return UpgradeResourceIdentityResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UpgradeResourceIdentityResponse>): UpgradeResourceIdentityResponse {
+    const message = createBaseUpgradeResourceIdentityResponse();
+    message.upgradedIdentity = (object.upgradedIdentity !== undefined && object.upgradedIdentity !== null)
+      ? ResourceIdentityData.fromPartial(object.upgradedIdentity)
+      : undefined;
+    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseListResourceRequest(): ListResourceRequest {
+  return { typeName: "", config: undefined, includeResourceObject: false, limit: 0n };
+}
+
+export const ListResourceRequest: MessageFns<ListResourceRequest> = {
+  encode(message: ListResourceRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.typeName !== "") {
+      writer.uint32(10).string(message.typeName);
+    }
+    if (message.config !== undefined) {
+      DynamicValue.encode(message.config, writer.uint32(18).fork()).join();
+    }
+    if (message.includeResourceObject !== false) {
+      writer.uint32(24).bool(message.includeResourceObject);
+    }
+    if (message.limit !== 0n) {
+      if (BigInt.asIntN(64, message.limit) !== message.limit) {
+        throw new globalThis.Error("value provided for field message.limit of type int64 too large");
+      }
+      writer.uint32(32).int64(message.limit);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListResourceRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListResourceRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.typeName = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.config = DynamicValue.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.includeResourceObject = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.limit = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListResourceRequest>): ListResourceRequest {
+    return ListResourceRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListResourceRequest>): ListResourceRequest {
+    const message = createBaseListResourceRequest();
+    message.typeName = object.typeName ?? "";
+    message.config = (object.config !== undefined && object.config !== null)
+      ? DynamicValue.fromPartial(object.config)
+      : undefined;
+    message.includeResourceObject = object.includeResourceObject ?? false;
+    message.limit = (object.limit !== undefined && object.limit !== null) ? BigInt(object.limit) : 0n;
+    return message;
+  },
+};
+
+function createBaseListResourceEvent(): ListResourceEvent {
+  return { identity: undefined, displayName: "", resourceObject: undefined, diagnostic: [] };
+}
+
+export const ListResourceEvent: MessageFns<ListResourceEvent> = {
+  encode(message: ListResourceEvent, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.identity !== undefined) {
+      ResourceIdentityData.encode(message.identity, writer.uint32(10).fork()).join();
+    }
+    if (message.displayName !== "") {
+      writer.uint32(18).string(message.displayName);
+    }
+    if (message.resourceObject !== undefined) {
+      DynamicValue.encode(message.resourceObject, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.diagnostic) {
+      Diagnostic.encode(v!, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListResourceEvent {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListResourceEvent();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.identity = ResourceIdentityData.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.displayName = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.resourceObject = DynamicValue.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.diagnostic.push(Diagnostic.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListResourceEvent>): ListResourceEvent {
+    return ListResourceEvent.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListResourceEvent>): ListResourceEvent {
+    const message = createBaseListResourceEvent();
+    message.identity = (object.identity !== undefined && object.identity !== null)
+      ? ResourceIdentityData.fromPartial(object.identity)
+      : undefined;
+    message.displayName = object.displayName ?? "";
+    message.resourceObject = (object.resourceObject !== undefined && object.resourceObject !== null)
+      ? DynamicValue.fromPartial(object.resourceObject)
+      : undefined;
+    message.diagnostic = object.diagnostic?.map((e) => Diagnostic.fromPartial(e)) || [];
     return message;
   },
 };
@@ -3100,7 +4001,7 @@ export const UpgradeResourceStateResponse: MessageFns<UpgradeResourceStateRespon
 };
 
 function createBaseReadResourceRequest(): ReadResourceRequest {
-  return { typeName: "", currentState: undefined, private: new Uint8Array(0) };
+  return { typeName: "", currentState: undefined, private: new Uint8Array(0), currentIdentity: undefined };
 }
 
 export const ReadResourceRequest: MessageFns<ReadResourceRequest> = {
@@ -3113,6 +4014,9 @@ export const ReadResourceRequest: MessageFns<ReadResourceRequest> = {
     }
     if (message.private.length !== 0) {
       writer.uint32(26).bytes(message.private);
+    }
+    if (message.currentIdentity !== undefined) {
+      ResourceIdentityData.encode(message.currentIdentity, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -3154,6 +4058,14 @@ export const ReadResourceRequest: MessageFns<ReadResourceRequest> = {
             message.private = reader.bytes();
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.currentIdentity = ResourceIdentityData.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3176,12 +4088,15 @@ export const ReadResourceRequest: MessageFns<ReadResourceRequest> = {
       ? DynamicValue.fromPartial(object.currentState)
       : undefined;
     message.private = object.private ?? new Uint8Array(0);
+    message.currentIdentity = (object.currentIdentity !== undefined && object.currentIdentity !== null)
+      ? ResourceIdentityData.fromPartial(object.currentIdentity)
+      : undefined;
     return message;
   },
 };
 
 function createBaseReadResourceResponse(): ReadResourceResponse {
-  return { newState: undefined, diagnostics: [], private: new Uint8Array(0) };
+  return { newState: undefined, diagnostics: [], private: new Uint8Array(0), newIdentity: undefined };
 }
 
 export const ReadResourceResponse: MessageFns<ReadResourceResponse> = {
@@ -3194,6 +4109,9 @@ export const ReadResourceResponse: MessageFns<ReadResourceResponse> = {
     }
     if (message.private.length !== 0) {
       writer.uint32(26).bytes(message.private);
+    }
+    if (message.newIdentity !== undefined) {
+      ResourceIdentityData.encode(message.newIdentity, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -3235,6 +4153,14 @@ export const ReadResourceResponse: MessageFns<ReadResourceResponse> = {
             message.private = reader.bytes();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.newIdentity = ResourceIdentityData.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3257,6 +4183,9 @@ export const ReadResourceResponse: MessageFns<ReadResourceResponse> = {
       : undefined;
     message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
     message.private = object.private ?? new Uint8Array(0);
+    message.newIdentity = (object.newIdentity !== undefined && object.newIdentity !== null)
+      ? ResourceIdentityData.fromPartial(object.newIdentity)
+      : undefined;
     return message;
   },
 };
@@ -3268,6 +4197,7 @@ function createBasePlanResourceChangeRequest(): PlanResourceChangeRequest {
     proposedNewState: undefined,
     config: undefined,
     priorPrivate: new Uint8Array(0),
+    priorIdentity: undefined,
   };
 }
 
@@ -3287,6 +4217,9 @@ export const PlanResourceChangeRequest: MessageFns<PlanResourceChangeRequest> = 
     }
     if (message.priorPrivate.length !== 0) {
       writer.uint32(42).bytes(message.priorPrivate);
+    }
+    if (message.priorIdentity !== undefined) {
+      ResourceIdentityData.encode(message.priorIdentity, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -3344,6 +4277,14 @@ export const PlanResourceChangeRequest: MessageFns<PlanResourceChangeRequest> = 
             message.priorPrivate = reader.bytes();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.priorIdentity = ResourceIdentityData.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3372,12 +4313,21 @@ export const PlanResourceChangeRequest: MessageFns<PlanResourceChangeRequest> = 
       ? DynamicValue.fromPartial(object.config)
       : undefined;
     message.priorPrivate = object.priorPrivate ?? new Uint8Array(0);
+    message.priorIdentity = (object.priorIdentity !== undefined && object.priorIdentity !== null)
+      ? ResourceIdentityData.fromPartial(object.priorIdentity)
+      : undefined;
     return message;
   },
 };
 
 function createBasePlanResourceChangeResponse(): PlanResourceChangeResponse {
-  return { plannedState: undefined, requiresReplace: [], plannedPrivate: new Uint8Array(0), diagnostics: [] };
+  return {
+    plannedState: undefined,
+    requiresReplace: [],
+    plannedPrivate: new Uint8Array(0),
+    diagnostics: [],
+    plannedIdentity: undefined,
+  };
 }
 
 export const PlanResourceChangeResponse: MessageFns<PlanResourceChangeResponse> = {
@@ -3393,6 +4343,9 @@ export const PlanResourceChangeResponse: MessageFns<PlanResourceChangeResponse> 
     }
     for (const v of message.diagnostics) {
       Diagnostic.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.plannedIdentity !== undefined) {
+      ResourceIdentityData.encode(message.plannedIdentity, writer.uint32(58).fork()).join();
     }
     return writer;
   },
@@ -3442,6 +4395,14 @@ export const PlanResourceChangeResponse: MessageFns<PlanResourceChangeResponse> 
             message.diagnostics.push(Diagnostic.decode(reader, reader.uint32()));
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.plannedIdentity = ResourceIdentityData.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3465,6 +4426,9 @@ export const PlanResourceChangeResponse: MessageFns<PlanResourceChangeResponse> 
     message.requiresReplace = object.requiresReplace?.map((e) => AttributePath.fromPartial(e)) || [];
     message.plannedPrivate = object.plannedPrivate ?? new Uint8Array(0);
     message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
+    message.plannedIdentity = (object.plannedIdentity !== undefined && object.plannedIdentity !== null)
+      ? ResourceIdentityData.fromPartial(object.plannedIdentity)
+      : undefined;
     return message;
   },
 };
@@ -3585,7 +4549,7 @@ export const ApplyResourceChangeRequest: MessageFns<ApplyResourceChangeRequest> 
 };
 
 function createBaseApplyResourceChangeResponse(): ApplyResourceChangeResponse {
-  return { newState: undefined, private: new Uint8Array(0), diagnostics: [] };
+  return { newState: undefined, private: new Uint8Array(0), diagnostics: [], newIdentity: undefined };
 }
 
 export const ApplyResourceChangeResponse: MessageFns<ApplyResourceChangeResponse> = {
@@ -3598,6 +4562,9 @@ export const ApplyResourceChangeResponse: MessageFns<ApplyResourceChangeResponse
     }
     for (const v of message.diagnostics) {
       Diagnostic.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.newIdentity !== undefined) {
+      ResourceIdentityData.encode(message.newIdentity, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -3639,6 +4606,14 @@ export const ApplyResourceChangeResponse: MessageFns<ApplyResourceChangeResponse
             message.diagnostics.push(Diagnostic.decode(reader, reader.uint32()));
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.newIdentity = ResourceIdentityData.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3661,12 +4636,15 @@ export const ApplyResourceChangeResponse: MessageFns<ApplyResourceChangeResponse
       : undefined;
     message.private = object.private ?? new Uint8Array(0);
     message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
+    message.newIdentity = (object.newIdentity !== undefined && object.newIdentity !== null)
+      ? ResourceIdentityData.fromPartial(object.newIdentity)
+      : undefined;
     return message;
   },
 };
 
 function createBaseImportResourceStateRequest(): ImportResourceStateRequest {
-  return { typeName: "", id: "" };
+  return { typeName: "", id: "", identity: undefined };
 }
 
 export const ImportResourceStateRequest: MessageFns<ImportResourceStateRequest> = {
@@ -3676,6 +4654,9 @@ export const ImportResourceStateRequest: MessageFns<ImportResourceStateRequest> 
     }
     if (message.id !== "") {
       writer.uint32(18).string(message.id);
+    }
+    if (message.identity !== undefined) {
+      ResourceIdentityData.encode(message.identity, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -3709,6 +4690,14 @@ export const ImportResourceStateRequest: MessageFns<ImportResourceStateRequest> 
             message.id = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.identity = ResourceIdentityData.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3728,6 +4717,9 @@ export const ImportResourceStateRequest: MessageFns<ImportResourceStateRequest> 
     const message = createBaseImportResourceStateRequest();
     message.typeName = object.typeName ?? "";
     message.id = object.id ?? "";
+    message.identity = (object.identity !== undefined && object.identity !== null)
+      ? ResourceIdentityData.fromPartial(object.identity)
+      : undefined;
     return message;
   },
 };
@@ -3803,7 +4795,7 @@ export const ImportResourceStateResponse: MessageFns<ImportResourceStateResponse
 };
 
 function createBaseImportResourceStateResponse_ImportedResource(): ImportResourceStateResponse_ImportedResource {
-  return { typeName: "", state: undefined, private: new Uint8Array(0) };
+  return { typeName: "", state: undefined, private: new Uint8Array(0), identity: undefined };
 }
 
 export const ImportResourceStateResponse_ImportedResource: MessageFns<ImportResourceStateResponse_ImportedResource> = {
@@ -3819,6 +4811,9 @@ export const ImportResourceStateResponse_ImportedResource: MessageFns<ImportReso
     }
     if (message.private.length !== 0) {
       writer.uint32(26).bytes(message.private);
+    }
+    if (message.identity !== undefined) {
+      ResourceIdentityData.encode(message.identity, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -3860,6 +4855,14 @@ export const ImportResourceStateResponse_ImportedResource: MessageFns<ImportReso
             message.private = reader.bytes();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.identity = ResourceIdentityData.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3886,6 +4889,9 @@ export const ImportResourceStateResponse_ImportedResource: MessageFns<ImportReso
       ? DynamicValue.fromPartial(object.state)
       : undefined;
     message.private = object.private ?? new Uint8Array(0);
+    message.identity = (object.identity !== undefined && object.identity !== null)
+      ? ResourceIdentityData.fromPartial(object.identity)
+      : undefined;
     return message;
   },
 };

@@ -8,8 +8,11 @@ import {
 } from "node:http2";
 import type { TLSSocket } from "node:tls";
 
-/** Bytes of a message in, bytes of a message out. `send` takes messages that come before it, of a call that streams. */
-export type CallHandler = (message: Uint8Array, send: (message: Uint8Array) => void) => Promise<Uint8Array>;
+/**
+ * Bytes of a message in, bytes of a message out. A call that streams gives messages to `send` before, and may end without
+ * one of its own.
+ */
+export type CallHandler = (message: Uint8Array, send: (message: Uint8Array) => void) => Promise<Uint8Array | undefined>;
 
 export interface GrpcServerOptions {
   /** Undefined: there is no such call. */
@@ -128,10 +131,11 @@ function begin(stream: ServerHttp2Stream): void {
   stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": status.ok }));
 }
 
-function succeed(stream: ServerHttp2Stream, message: Uint8Array): void {
+function succeed(stream: ServerHttp2Stream, message: Uint8Array | undefined): void {
   if (stream.destroyed) return;
   if (!stream.headersSent) begin(stream);
-  stream.end(frame(message));
+  if (message === undefined) stream.end();
+  else stream.end(frame(message));
 }
 
 function fail(stream: ServerHttp2Stream, code: string, message: string): void {

@@ -13,11 +13,10 @@ import { adminOf } from "../access.ts";
 import type { Client } from "../client.ts";
 import { policyOf } from "../cluster/spec.ts";
 import { runOptions, whenFree } from "../engine-run.ts";
-import { clusterAsKnownBy } from "../known-cluster.ts";
+import { clusterAsKnownBy, firstAnswer } from "../known-cluster.ts";
 import { removalClaim } from "../ownership.ts";
 import { attributesOf } from "../setting-attributes.ts";
 import { controlPlaneAddresses } from "../value-rules.ts";
-import { firstAnswer } from "./first-answer.ts";
 
 const attributes = {
   endpoints: controlPlaneAddresses,

@@ -5,11 +5,10 @@ import { type Action, type Attributes, attribute, DiagnosticError } from "../../
 import { adminOf, withMachines } from "../access.ts";
 import type { Client } from "../client.ts";
 import { policyOf } from "../cluster/spec.ts";
-import { clusterAsKnownBy } from "../known-cluster.ts";
+import { clusterAsKnownBy, firstAnswer } from "../known-cluster.ts";
 import { attributesOf } from "../setting-attributes.ts";
 import { reasonOf } from "../translate-error.ts";
 import { controlPlaneAddresses } from "../value-rules.ts";
-import { firstAnswer } from "./first-answer.ts";
 
 const attributes = {
   endpoints: controlPlaneAddresses,

@@ -134,6 +134,18 @@ export const cluster: Resource<Schema, Client> = {
     await unmarkCreating(client, state.name);
   },
 
+  // A refresh finds another one where that machine leaves.
+  identity: {
+    attributes: { name: "Name of the cluster.", address: "Address of one of its control planes." },
+    of: ({ name, machines }) => {
+      const [plane] = Object.entries(machines ?? {})
+        .flatMap(([key, { role, address }]) => (role === "controlplane" ? [{ key, address }] : []))
+        .sort((a, b) => (a.key < b.key ? -1 : 1));
+      return plane && { name, address: plane.address };
+    },
+    idOf: ({ address = "" }) => address,
+  },
+
   import: importCluster,
 
   moves: [

@@ -123,6 +123,7 @@ function plan(server: Server, random: Random): Message {
   const prior = random.chance(0.4) ? null : objectOfSchema(schema.attributes, random, "state");
   const wanted = random.chance(0.1) && prior !== null ? null : objectOfSchema(schema.attributes, random, "config");
   const request = wire.PlanResourceChangeRequest.encode({
+    ...wire.PlanResourceChangeRequest.create(),
     typeName: type.name,
     priorState: dynamic(schema, prior),
     proposedNewState: dynamic(schema, wanted),
@@ -185,12 +186,21 @@ function importOrRead(random: Random): Message {
   const type = random.pick(things.provider.resources);
   const schema = schemaOf(type);
   if (random.chance(0.5)) {
-    const request = wire.ImportResourceStateRequest.encode({ typeName: type.name, id: random.pick(hostileTexts) });
+    const request = wire.ImportResourceStateRequest.encode({
+      ...wire.ImportResourceStateRequest.create(),
+      typeName: type.name,
+      id: random.pick(hostileTexts),
+    });
     const { ImportResourceStateRequest: requests, ImportResourceStateResponse: responses } = wire;
     return sound(things, "ImportResourceState", request, requests, responses);
   }
   const currentState = dynamic(schema, objectOfSchema(schema.attributes, random, "state"));
-  const request = wire.ReadResourceRequest.encode({ typeName: type.name, currentState, private: nothing });
+  const request = wire.ReadResourceRequest.encode({
+    ...wire.ReadResourceRequest.create(),
+    typeName: type.name,
+    currentState,
+    private: nothing,
+  });
   const answers = { field: "newState", schema };
   return sound(things, "ReadResource", request, wire.ReadResourceRequest, wire.ReadResourceResponse, { answers });
 }

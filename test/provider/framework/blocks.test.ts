@@ -51,6 +51,7 @@ async function server(): Promise<Server<null>> {
     ephemeralResources: [],
     functions: [],
     actions: [],
+    lists: [],
     configure: () => null,
   };
   const made = new Server(provider, () => undefined);

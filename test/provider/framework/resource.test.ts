@@ -52,6 +52,7 @@ async function serverWith(own: Partial<Row>): Promise<Server<null>> {
     ephemeralResources: [],
     functions: [],
     actions: [],
+    lists: [],
     configure: () => null,
   };
   const server = new Server(provider, () => undefined);

@@ -44,11 +44,12 @@ async function call<Request, Response>(
   name: string,
   requests: MessageFns<Request>,
   responses: MessageFns<Response>,
-  request: Request,
+  request: Partial<Request>,
 ): Promise<Response> {
   const rpc = routes[`/tfplugin6.Provider/${name}`];
   if (rpc === undefined) throw new Error(`no RPC ${name}`);
-  return responses.decode(await rpc(server, requests.encode(request).finish()));
+  const answer = await rpc(server, requests.encode({ ...requests.create(), ...request }).finish());
+  return responses.decode(answer ?? new Uint8Array(0));
 }
 
 const none = new Uint8Array(0);
@@ -261,6 +262,7 @@ describe("fuzzed messages", () => {
     [
       "PlanResourceChange",
       PlanResourceChangeRequest.encode({
+        ...PlanResourceChangeRequest.create(),
         typeName: "thing_thing",
         priorState: prior,
         proposedNewState: wish,
@@ -282,12 +284,21 @@ describe("fuzzed messages", () => {
     ],
     [
       "ReadResource",
-      ReadResourceRequest.encode({ typeName: "thing_thing", currentState: prior, private: none }).finish(),
+      ReadResourceRequest.encode({
+        ...ReadResourceRequest.create(),
+        typeName: "thing_thing",
+        currentState: prior,
+        private: none,
+      }).finish(),
       ReadResourceResponse as never,
     ],
     [
       "ImportResourceState",
-      ImportResourceStateRequest.encode({ typeName: "thing_thing", id: "fuzz" }).finish(),
+      ImportResourceStateRequest.encode({
+        ...ImportResourceStateRequest.create(),
+        typeName: "thing_thing",
+        id: "fuzz",
+      }).finish(),
       ImportResourceStateResponse as never,
     ],
     [

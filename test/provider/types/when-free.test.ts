@@ -33,7 +33,7 @@ async function create(limit: string, work: (operation: Operation<null>) => Promi
     read: async ({ state }) => state,
     delete: async () => undefined,
   };
-  const lists = { dataSources: [], ephemeralResources: [], functions: [], actions: [] };
+  const lists = { dataSources: [], ephemeralResources: [], functions: [], actions: [], lists: [] };
   const provider = { description: "", attributes: {}, resources: [resource], ...lists, configure: () => null };
   const server = new Server<null>(provider, (_, message) => logged.push(message));
   await configureProvider(server, {});
