@@ -74,7 +74,7 @@ export {
   schematicOf,
 } from "./observed.ts";
 export { componentImages, withRunningVersions } from "./plan/component-images.ts";
-export { configFindings } from "./plan/config-findings.ts";
+export { configFindings, refusesConfig } from "./plan/config-findings.ts";
 export { readsUserData } from "./plan/first-contact.ts";
 export { imageFindings } from "./plan/image-findings.ts";
 export { immutableFindings } from "./plan/immutable.ts";

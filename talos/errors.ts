@@ -18,6 +18,21 @@ export type TalosErrorCode =
   | "canceled"
   | "internal";
 
+/** Each kind of error as a title over its sentence. */
+export const errorTitles: Readonly<Record<TalosErrorCode, string>> = {
+  "invalid-input": "Invalid input",
+  "not-found": "Not found",
+  "already-exists": "Exists already",
+  "failed-precondition": "Not possible now",
+  "permission-denied": "Permission denied",
+  unimplemented: "Not supported",
+  conflict: "Conflict",
+  unavailable: "Not reachable",
+  "deadline-exceeded": "Took too long",
+  canceled: "Stopped",
+  internal: "Fault in talosmith",
+};
+
 const retryable: ReadonlySet<TalosErrorCode> = new Set(["unavailable", "deadline-exceeded"]);
 
 export interface TalosErrorOptions {

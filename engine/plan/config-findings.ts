@@ -7,6 +7,9 @@ import type { Finding } from "../events.ts";
 import type { ObservedCluster } from "../observed.ts";
 import { configured } from "./quorum.ts";
 
+/** In every sentence of these findings: by it they are known where only their words come through. */
+export const refusesConfig = "would refuse the config";
+
 /**
  * What machines would refuse of the configs that an apply sends them, by the rules of the Talos that will run them then.
  * A config that a machine runs already, with that Talos, was accepted.
@@ -48,7 +51,7 @@ function findingOf(desired: DesiredCluster, found: ConfigFinding, machines: read
   const where = set.filter((text) => text !== "").join(" and ");
   return {
     severity: "error",
-    message: `${names}: Talos ${desired.talosVersion} would refuse the config: ${where}: ${reasonOf(desired, found, patches)}`,
+    message: `${names}: Talos ${desired.talosVersion} ${refusesConfig}: ${where}: ${reasonOf(desired, found, patches)}`,
     hint:
       conflictsWith === undefined
         ? "Correct the patch or setting that it comes from."

@@ -50,8 +50,9 @@ function parseJoining(name: string, read: ReadFile, joining: readonly string[], 
   const kind = kindOf(merged);
   for (const key of [own, base].flatMap((source) => Object.keys((source?.value ?? {}) as Data)))
     if (!topLevelKeys.includes(key)) faults.push(unknownKey({ kind, layers }, [key], topLevelKeys));
+  const broken = options.existing ? warnings : faults;
   const joins = joinedEnvironment([...joining, name], merged, { read, layers, faults, options });
-  const data = resolveReferences(merged, { read, layers, faults });
+  const data = resolveReferences(merged, { read, layers, faults, broken });
   const recorded = recordedFactsOf(name, read);
   const environment = buildEnvironment({
     name,
@@ -63,9 +64,9 @@ function parseJoining(name: string, read: ReadFile, joining: readonly string[], 
     layers,
     faults,
     warnings,
-    broken: options.existing ? warnings : faults,
+    broken,
   });
-  refuseChanges(environment, recorded, { layers, faults }, options.existing ? warnings : faults);
+  refuseChanges(environment, recorded, { layers, faults, broken });
   if (faults.length > 0) throw new EnvironmentError(name, faults);
   return environment;
 }
@@ -92,8 +93,7 @@ function misnamed(name: string, known: readonly string[]): Fault {
 function refuseChanges(
   environment: Environment,
   recorded: RecordedFacts,
-  { layers, faults }: Pick<ReferenceContext, "layers" | "faults">,
-  broken: Fault[],
+  { layers, faults, broken }: Omit<ReferenceContext, "read">,
 ): void {
   if (environment.backend.kind !== "local") return;
   const { name, kind, cluster } = environment;
@@ -164,7 +164,7 @@ const isUsable = (source: YamlSource | undefined): boolean =>
 function joinedEnvironment(
   joining: readonly string[],
   data: Data,
-  { read, layers, faults, options }: ReferenceContext & { readonly options: ParseOptions },
+  { read, layers, faults, options }: Omit<ReferenceContext, "broken"> & { readonly options: ParseOptions },
 ): Environment | undefined {
   const reference = data.controlPlaneRef;
   if (reference === undefined || typeof reference === "string") return undefined;

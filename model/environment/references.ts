@@ -4,9 +4,10 @@ import { type ConfigRules, machineRules, newestRules } from "../../talos/config/
 import { TalosError } from "../../talos/errors.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import { type Data, isData } from "../../talos/yaml/index.ts";
+import { patchText } from "./build-environment.ts";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
-import { faultsOfPatch, faultsOfPatchFile } from "./patch-faults.ts";
+import { faultsOfPatch, faultsOfPatchFile, secretsOfPatch, secretsOfPatchFile } from "./patch-faults.ts";
 import { type Path, YamlSource } from "./yaml-source.ts";
 
 /** The text of a file of the project, by its path from the root; undefined when there is none. */
@@ -27,6 +28,8 @@ export interface ReferenceContext {
   readonly read: ReadFile;
   readonly layers: Layers;
   readonly faults: Fault[];
+  /** Gets what breaks a rule: the faults, or the warnings where the cluster exists already. */
+  readonly broken: Fault[];
 }
 
 /**
@@ -153,12 +156,15 @@ function resolveList(list: unknown, path: Path, context: PatchContext): unknown 
 function resolvePatch(patch: unknown, path: Path, context: PatchContext): unknown {
   if (!isData(patch) || patch.configRef === undefined) {
     context.faults.push(...faultsOfPatch(path, context.layers, context.rules));
+    context.broken.push(...secretsOfPatch(path, patchText(patch), context.layers));
     return patch;
   }
   const file = onlyReference(patch, "configRef", path, context);
   const found = file === undefined ? undefined : readReferenced(file, [...path, "configRef"], context);
-  if (found !== undefined) context.faults.push(...faultsOfPatchFile(found.file, found.text, path, context.rules));
-  return found?.text ?? "---";
+  if (found === undefined) return "---";
+  context.faults.push(...faultsOfPatchFile(found.file, found.text, path, context.rules));
+  context.broken.push(...secretsOfPatchFile(found.file, found.text, path));
+  return found.text;
 }
 
 function open(reference: string, path: Path, context: PatchContext): YamlSource | undefined {

@@ -1,35 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import type { TalosError, TalosErrorCode } from "../../talos/errors.ts";
+import { errorTitles, type TalosError } from "../../talos/errors.ts";
 import { isGiven } from "../../talos/given.ts";
 import type { AttributePath, Diagnostics, Finding } from "../framework/index.ts";
-
-const titles: Readonly<Record<TalosErrorCode, string>> = {
-  "invalid-input": "Invalid input",
-  "not-found": "Not found",
-  "already-exists": "Exists already",
-  "failed-precondition": "Not possible now",
-  "permission-denied": "Permission denied",
-  unimplemented: "Not supported",
-  conflict: "Conflict",
-  unavailable: "Not reachable",
-  "deadline-exceeded": "Took too long",
-  canceled: "Stopped",
-  internal: "Fault in talosmith",
-};
 
 /** The error of the `talos` folders in Terraform's words. Known by its name: its class may come from another file. */
 export function translateError(error: unknown): Finding | undefined {
   if (!(error instanceof Error) || error.name !== "TalosError") return undefined;
   const { code, node, hint, message, stack } = error as TalosError;
   // How to go on is told with what has stopped it.
-  if (code === "canceled") return { summary: titles[code], detail: message.replace(/^stopped: /, "") };
+  if (code === "canceled") return { summary: errorTitles[code], detail: message.replace(/^stopped: /, "") };
   const sentences = [
     node !== undefined && !message.includes(node) ? `${node}: ${message}` : message,
     hint,
     code === "internal" ? `Please report it with these lines:\n\n${stack ?? ""}` : undefined,
   ];
-  return { summary: titles[code], detail: sentences.filter(isGiven).join("\n\n") };
+  return { summary: errorTitles[code], detail: sentences.filter(isGiven).join("\n\n") };
 }
 
 /** What went wrong, in the words of whatever was thrown. */

@@ -98,6 +98,21 @@ describe.skipIf(!everything).each(tools)("a cluster that $name made", ({ path })
     await succeeds("plan", "local");
   });
 
+  test("fails in the words of a deploy without Terraform, and says them once", async () => {
+    const file = at("environments/local.yaml");
+    const before = readFileSync(file, "utf8");
+    writeFileSync(file, `${before}cluster: { patches: { all: [{ machine: { sysctls: { vm.swappiness: "1" } } }] } }\n`);
+    await succeeds("sim", "fault", "local-cp-1", '{"kind":"reject-config","message":"the disk is read-only"}');
+    const { code, stderr } = await talosmith("deploy", "local", "--yes");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^Error: .*the disk is read-only$/m);
+    expect(stderr).not.toMatch(/exit code|talosmith_cluster|Invalid input/);
+    expect(stderr.match(/ ✗ /g)).toHaveLength(1);
+    await succeeds("sim", "fault", "local-cp-1");
+    writeFileSync(file, before);
+    await succeeds("deploy", "local", "--yes");
+  });
+
   test("keeps an empty plan when its CAs are exchanged", async () => {
     const before = readFileSync(at("generated/local/kubeconfig"), "utf8");
     await succeeds("rotate-ca", "local", "--dry-run=false");

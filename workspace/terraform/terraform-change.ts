@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { awaitHealthy, eventFileVariable, rollVariable, systemTiming, type ToldEvent } from "../../engine/index.ts";
+import {
+  awaitHealthy,
+  eventFileVariable,
+  refuseErrors,
+  refusesConfig,
+  rollVariable,
+  systemTiming,
+  type ToldEvent,
+} from "../../engine/index.ts";
 import { machinesOf } from "../../model/index.ts";
 import {
   isMachine,
@@ -30,7 +38,7 @@ import { withFollowedEvents } from "./run-events.ts";
 import { readState, removeUnwritten, stateFile } from "./state-file.ts";
 import { orphanHolding } from "./state-lock.ts";
 import { withStepsInCreation } from "./steps-in-creation.ts";
-import { type Planned, Terraform } from "./terraform.ts";
+import { type Planned, Terraform, TerraformError } from "./terraform.ts";
 import { eachWarning, onlyClustersRefused, type Subject, stepSentence, unseenIn } from "./terraform-output.ts";
 
 /** Plans with terraform or tofu; what is applied is the saved plan. */
@@ -198,16 +206,14 @@ function subjectOf(resource: Review["resources"][number]): Subject {
 const isStep = ({ type, action }: Review["resources"][number]) =>
   type !== "talosmith_cluster" && type !== "talosmith_member" && action !== "forget";
 
-/** Where Terraform fails because machines would refuse their configs, the lines of the files are named. */
+/** Where Terraform fails because machines would refuse their configs, the error names the lines of the files. */
 async function withPatchPlaces<T>(workspace: Workspace, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    const { signal, stderr } = workspace.context;
+    const isRefusal = error instanceof TerraformError && error.message.includes(refusesConfig);
     // A config that cannot be made at all is what Terraform has reported.
-    const refused = signal.aborted ? [] : await refusedConfigs(workspace).catch(() => []);
-    for (const { message, hint } of refused) stderr.write(`${message}. ${hint}\n`);
-    // Whatever was found, this is why the command fails.
+    if (isRefusal && !workspace.context.signal.aborted) refuseErrors(await refusedConfigs(workspace).catch(() => []));
     throw error;
   }
 }
@@ -344,9 +350,11 @@ async function applyPlan(
   const file = join(stackOf(workspace), eventsBeside(plan, intent));
   let heard = false;
   let healthy = false;
+  let hasFailed = false;
   const tell = (event: ToldEvent) => {
     heard = true;
     if (event.type === "healthy") healthy = true;
+    if (event.type === "step-failed") hasFailed = true;
     events(event);
   };
   const isReported = (address: string): boolean => {
@@ -358,8 +366,9 @@ async function applyPlan(
     withFollowedEvents(file, signal, tell, (catchUp) => {
       const report = (event: ToldEvent) => {
         catchUp();
-        // What is done to members and clusters is reported by the engine; that they fail, by Terraform as well.
-        if (event.step === undefined || event.type === "step-failed" || subjects.has(event.step.id)) events(event);
+        // What is done to members and clusters is reported by the engine; that they fail before it has begun, by Terraform.
+        const isNew = event.type === "step-failed" && !hasFailed;
+        if (event.step === undefined || isNew || subjects.has(event.step.id)) events(event);
       };
       const subject = (address: string) => subjects.get(address) ?? { name: address };
       return terraform.apply(plan, {

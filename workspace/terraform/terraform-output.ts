@@ -5,6 +5,7 @@ import * as z from "zod";
 import type { ToldEvent } from "../../engine/index.ts";
 import { given } from "../../talos/given.ts";
 import { jsonIn } from "../../talos/plain-text.ts";
+import { diagnosticPlace, type ToldError, unframed, withWholeLines } from "./diagnostic-text.ts";
 
 const resource = z.object({ addr: z.string() });
 const message = z.discriminatedUnion("type", [
@@ -35,7 +36,8 @@ const verbs: Readonly<Record<string, string>> = { update: "change", delete: "des
 /** What a line of `terraform apply -json` says. */
 export interface ApplyReport {
   readonly event?: ToldEvent;
-  /** Of an error, or of a plugin that panics: whole, for the error of the command. */
+  readonly error?: ToldError;
+  /** Of a plugin that panics, say: whole, for the error of the command. */
   readonly words?: string;
 }
 
@@ -95,7 +97,7 @@ function diagnosticReport(diagnostic: Diagnostic, at: Date, { isStopped, isShown
   const title = `${summary}${address ? ` (${address})` : ""}`;
   if (severity !== "error" && isShown(detail ? `${summary}\n\n${detail.trim()}` : summary)) return {};
   if (severity !== "error") return { event: { at, type: "warning", message: detail ? `${title}: ${detail}` : title } };
-  return { words: detail ? `${title}\n  ${detail.replaceAll("\n", "\n  ")}` : title };
+  return { error: { summary, ...given({ address }), detail: detail?.trim() ?? "" } };
 }
 
 /** What is done to a resource: `create machine w-1`. */
@@ -127,32 +129,17 @@ export function warningsIn(text: string): string {
   return start < 0 ? "" : `${said.slice(start).trimEnd()}\n`;
 }
 
-/** Of a line, where terraform writes no terminal: it breaks a longer one between two words. */
-const lineWidth = { plain: 77, framed: 75 };
-
 /** Warnings one by one, without frames and broken lines, and without their places in the generated stack. */
 export function eachWarning(warnings: string): readonly string[] {
-  const width = warnings.startsWith("╷") ? lineWidth.framed : lineWidth.plain;
-  const plain = warnings.replaceAll(/^[╷╵]\n?/gm, "").replaceAll(/^│ ?/gm, "");
-  const place = /^ {2}with [^\n]+,\n {2}on cdk\.tf\.json line [^\n]+:\n(?: *\d+: [^\n]*\n)*\n/gm;
   const similar = /^\(and (?:one|\d+) more similar warnings? elsewhere\)\n?/gm;
-  return plain
-    .replaceAll(place, "")
+  const { text, width } = unframed(warnings);
+  return text
+    .replaceAll(diagnosticPlace, "")
     .replaceAll(similar, "")
     .replaceAll(/\n{3,}/g, "\n\n")
     .split(/^Warning: /m)
     .map((warning) => withWholeLines(warning.trim(), width))
     .filter((warning) => warning !== "");
-}
-
-/** Joins lines where the first word of the next one would not have fitted. Terraform leaves indented lines as they are. */
-function withWholeLines(text: string, width: number): string {
-  let last = "";
-  return text.split("\n").reduce((whole, line) => {
-    const isBroken = /^\S/.test(last) && /^\S/.test(line) && last.length + 1 + line.search(/ |$/) > width;
-    last = line;
-    return `${whole}${isBroken ? " " : "\n"}${line}`;
-  });
 }
 
 /** Those of the machines that our provider could not look at; undefined when it has seen all there is. */
@@ -174,54 +161,4 @@ export function onlyClustersRefused(report: string): boolean {
     return parsed.success ? [parsed.data.diagnostic] : [];
   });
   return faults.length > 0 && faults.every(({ address = "" }) => /^(?:.*\.)?talosmith_cluster\./.test(address));
-}
-
-/** What providers and registries say of a computer that is not ready yet, and what to do about it there. */
-const failures: readonly (readonly [words: RegExp, hint: string])[] = [
-  [
-    /Failed to query available provider packages|Could not retrieve the list of available versions/,
-    "Providers of others come from their registry: look at the network, or name a mirror in the CLI configuration of terraform or tofu.",
-  ],
-  [
-    /No valid credential sources? found|ExpiredToken|InvalidClientTokenId/,
-    "Sign in to AWS first (aws sso login), or choose whose credentials to use with AWS_PROFILE.",
-  ],
-  [
-    /no matching Route ?53 Hosted Zone found/i,
-    "infrastructure.dns.zone has to be a zone of this AWS account: name yours, let it be made (createZone: true), or take dns out.",
-  ],
-  [
-    /Your query returned no results[\s\S]*data\.aws_ami/,
-    "The region has no Talos image of this release: choose another talosVersion, or name an image with infrastructure.ami.",
-  ],
-  [
-    /Unable to Connect to Libvirt|failed to dial libvirt/i,
-    "infrastructure.uri has to lead to a libvirtd that you may use. Try it with: virsh -c <uri> list",
-  ],
-  [
-    /Cannot connect to the Docker daemon|Error initializing Docker client/i,
-    "The Docker daemon has to run, and you have to be allowed to use it. Try it with: docker version",
-  ],
-  [
-    /Unsupported \w+ Core version/,
-    "Put a newer terraform or tofu on the PATH, or name one with TERRAFORM_BINARY_NAME. Only state locks in S3 without backend.lockTable need 1.10.",
-  ],
-  [
-    /Plugin did not respond|The plugin6\.\S+ request was cancelled/,
-    "A provider was killed, or has crashed. Run the same command again: it goes on from here. If nobody killed it, the kernel's log tells whether memory ran out.",
-  ],
-];
-
-const settingsWarning = /There are some problems with the CLI configuration:\n╷\n│ Warning: (?:│.*\n|.*\n)*?╵\n+/g;
-
-/** What terraform says, without its warnings about a CLI configuration that is not there: they are not why it failed. */
-export function withoutSettingsWarnings(words: string): string {
-  return words.replaceAll(settingsWarning, "");
-}
-
-/** What to do about a failure that newcomers meet, by terraform's words for it. */
-export function knownFailureHint(words: string): string | undefined {
-  // Terraform draws a frame around its words, and breaks their lines where it likes.
-  const plain = words.replaceAll(/[╷│╵]/g, " ").replaceAll(/\s+/g, " ");
-  return failures.find(([known]) => known.test(plain))?.[1];
 }

@@ -4,15 +4,11 @@ import * as z from "zod";
 import { systemTiming, type Timing, type ToldEvent } from "../../engine/index.ts";
 import { TalosError, type TalosErrorOptions } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
+import { errorsIn, type ToldError } from "./diagnostic-text.ts";
+import { failureText, knownFailureHint, ownFailure, withoutSettingsWarnings } from "./failures.ts";
 import { type Finished, type RunOptions, runProgram } from "./run-program.ts";
 import { isLockRefusal, lockedError, plannerIn } from "./state-lock.ts";
-import {
-  applyReport,
-  knownFailureHint,
-  type ReportOptions,
-  warningsIn,
-  withoutSettingsWarnings,
-} from "./terraform-output.ts";
+import { applyReport, type ReportOptions, warningsIn } from "./terraform-output.ts";
 
 export interface TerraformOptions {
   /** The terraform or tofu program. */
@@ -116,17 +112,21 @@ export class Terraform {
   async apply(planFile: string, { events, env, ...options }: ApplyOptions): Promise<void> {
     const command = ["apply", "-input=false", "-json", planFile];
     let words = "";
+    const errors: ToldError[] = [];
     const waits = (message: string) => events({ at: new Date(), type: "waiting", message });
     const onLine = (line: string) => {
       const report = applyReport(line, new Date(), { ...options, isStopped: this.#options.signal.aborted });
       if (report.event !== undefined) events(report.event);
+      if (report.error !== undefined) errors.push(report.error);
       if (report.words !== undefined) words += `${report.words}\n`;
     };
     const finished = await this.#afterPlans(waits, async () => {
       words = "";
-      return { ...(await this.#run(command, { onLine }, env)), stdout: words };
+      errors.length = 0;
+      const ended = await this.#run(command, { onLine }, env);
+      return { ...ended, stdout: `${words}${failureText(errors)}` };
     });
-    if (finished.code !== 0) throw this.#failed(command, finished, false);
+    if (finished.code !== 0) throw this.#failed(command, finished, false, errors);
   }
 
   async outputs(): Promise<TerraformOutputs> {
@@ -164,17 +164,22 @@ export class Terraform {
     return finished.stdout;
   }
 
-  /** Terraform's own words are in the message, stdout only where it was not shown already. */
-  #failed(command: readonly string[], finished: Finished, shown: boolean): TalosError {
+  /** What failed is in the message, stdout only where it was not shown already. */
+  #failed(command: readonly string[], finished: Finished, shown: boolean, told?: readonly ToldError[]): TalosError {
     const { code, killedBy, stdout, stderr } = finished;
     const words = `${stdout}${stderr}`;
     const locked = lockedError(words, this.name);
     if (locked !== undefined) return new TerraformError("locked", locked.message, { hint: locked.hint });
     const unsaid = withoutSettingsWarnings(shown ? stderr : words).trim();
-    const details = unsaid === "" ? "" : `\n\n${unsaid}\n`;
-    const end = killedBy === undefined ? `ended with exit code ${code}` : `was killed by ${killedBy}`;
+    const errors = told ?? errorsIn(unsaid);
+    const end = this.#endOf(finished);
+    const own = end === "failed" ? ownFailure(errors) : undefined;
+    if (own !== undefined) return new TerraformError(end, own.message, { hint: own.hint });
+    const text = end === "failed" && errors.length > 0 ? failureText(errors) : unsaid;
+    const details = text === "" ? "" : `\n\n${text}\n`;
+    const how = killedBy === undefined ? `ended with exit code ${code}` : `was killed by ${killedBy}`;
     const hint = killedBy === undefined ? knownFailureHint(words) : killedHint;
-    return new TerraformError(this.#endOf(finished), `${this.name} ${command[0]} ${end}${details}`, { hint });
+    return new TerraformError(end, `${this.name} ${command[0]} ${how}${details}`, { hint });
   }
 
   #endOf({ code, killedBy, stdout, stderr }: Finished): TerraformEnd {

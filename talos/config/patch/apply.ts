@@ -26,7 +26,11 @@ export type Patch =
 
 type StrategicStep =
   | { readonly kind: "delete"; readonly directive: DeleteDirective }
-  | { readonly kind: "merge"; readonly document: ConfigDocument };
+  | {
+      readonly kind: "merge";
+      readonly document: ConfigDocument /** Its place in the text, from 0. */;
+      readonly index: number;
+    };
 
 /**
  * Reads a patch: pieces of config, or RFC 6902 operations as JSON or YAML. A patch without content changes nothing.
@@ -48,12 +52,12 @@ export function parsePatch(text: string, fileName: string, rules: ConfigRules = 
   const steps: StrategicStep[] = [];
   // Documents are known to each other, so that one that stands twice is noticed, and take their place among the deletes.
   const seen = rules.repeatedDocumentsInPatches ? undefined : new Set<string>();
-  for (const node of nodes) {
+  for (const [index, node] of nodes.entries()) {
     const { directives, rest } = extractDeletes(node);
     for (const directive of directives) steps.push({ kind: "delete", directive });
     const empty = rest === undefined || (rest.kind === "scalar" && scalarValue(rest) === null);
     if (empty) continue;
-    for (const document of decodeNodes([rest], fileName, rules, seen)) steps.push({ kind: "merge", document });
+    for (const document of decodeNodes([rest], fileName, rules, seen)) steps.push({ kind: "merge", document, index });
   }
   return { kind: "strategic", steps };
 }

@@ -100,7 +100,7 @@ describe("parseEnvironment", () => {
       sample: `infrastructure: { kind: simulated }
 controlPlaneRef: ./cp.yaml
 workers: [{ workerRef: ./pool.yaml }]
-cluster: { patches: { all: [{ configRef: ./patch.yaml }, { machine: { type: worker, token: t } }] } }
+cluster: { patches: { all: [{ configRef: ./patch.yaml }, { machine: { type: worker, nodeLabels: { tier: web } } }] } }
 `,
       cp: "count: 3\n",
       pool: "name: gpu\ncount: 4\npatches: [{ configRef: patch.yaml }]\n",
@@ -109,7 +109,7 @@ cluster: { patches: { all: [{ configRef: ./patch.yaml }, { machine: { type: work
     const text = "machine:\n  sysctls: { vm.swappiness: '1' }\n";
     expect(environment.controlPlane).toMatchObject({ count: 3 });
     expect(environment.workers).toMatchObject([{ name: "gpu", count: 4, patches: [text] }]);
-    expect(environment.cluster.patches.all).toEqual([text, "machine:\n  token: t\n  type: worker\n"]);
+    expect(environment.cluster.patches.all).toEqual([text, "machine:\n  nodeLabels:\n    tier: web\n  type: worker\n"]);
   });
 
   it("lets an environment's reference replace the control plane of the base, and the other way round", () => {

@@ -50,12 +50,21 @@ describe("secrets in a patch", () => {
       [{ path: "ExtensionServiceConfig/tailscale environment", certain: false }],
     ],
   ])("%s", (_, patch, expected) => {
-    expect(secretsInPatch(patch, "patch")).toEqual(expected);
+    const found = secretsInPatch(patch, "patch");
+    expect(found.map(({ path, certain }) => ({ path, certain }))).toEqual(expected);
+  });
+
+  test("are found again by document and keys", () => {
+    const deleted = "cluster: { proxy: { $patch: delete } }\n";
+    const peers = "apiVersion: v1alpha1\nkind: WireguardConfig\nname: w\npeers: [{}, { presharedKey: k }]\n";
+    expect(secretsInPatch(`${deleted}---\n${peers}`, "patch")).toEqual([
+      { ...certain("WireguardConfig/w peers[1].presharedKey"), document: 1, keys: ["peers", 1, "presharedKey"] },
+    ]);
   });
 
   test("never come with their values", () => {
     const found = secretsInPatch("machine: { token: hunter2 }", "patch");
-    expect(found).toEqual([certain("machine.token")]);
+    expect(found).toMatchObject([certain("machine.token")]);
     expect(JSON.stringify(found)).not.toContain("hunter2");
   });
 });

@@ -32,7 +32,7 @@ const cases: readonly [string, unknown, object][] = [
   [
     "an error with details",
     { type: "diagnostic", diagnostic: { severity: "error", summary: "No disk", detail: "a\nb", address: "x.y" } },
-    { words: "No disk (x.y)\n  a\n  b" },
+    { error: { summary: "No disk", detail: "a\nb", address: "x.y" } },
   ],
   [
     "a warning",
@@ -69,9 +69,9 @@ test.each([
 ])("of a run that was stopped, %s is not reported", (_, diagnostic) => {
   const line = JSON.stringify({ type: "diagnostic", diagnostic });
   expect(applyReport(line, at, { ...options, isStopped: true })).toEqual({});
-  expect(applyReport(line, at, options).words).toContain(diagnostic.summary);
+  expect(applyReport(line, at, options).error?.summary).toBe(diagnostic.summary);
   const other = JSON.stringify({ type: "diagnostic", diagnostic: { ...diagnostic, summary: "No disk" } });
-  expect(applyReport(other, at, { ...options, isStopped: true }).words).toContain("No disk");
+  expect(applyReport(other, at, { ...options, isStopped: true }).error?.summary).toBe("No disk");
 });
 
 test("of what reports its own steps, it is not reported that it takes time", () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { knownFailureHint, withoutSettingsWarnings } from "../../../workspace/terraform/terraform-output.ts";
+import { knownFailureHint, withoutSettingsWarnings } from "../../../workspace/terraform/failures.ts";
 
 // As terraform 1.11 printed them on a computer that had none of it.
 const seen: readonly (readonly [what: string, words: string, hint: string])[] = [
