@@ -164,10 +164,12 @@ async function planDirectly(workspace: Workspace): Promise<DirectPlan> {
   });
   const desired =
     missing.length === 0 ? existing : await workspace.desired(secrets, withNames(addresses, missing), { leaving });
+  // Of a cluster that was never begun, machines that are off now are waited for.
+  const isNew = !exists(observed) && !(await machines.has());
   const steps =
-    missing.length === 0
+    missing.length === 0 && !(isNew && unseen.length > 0)
       ? preview.steps
-      : plan(desired, { ...observed, machines: withMissing(desired, observed.machines) }, policy);
+      : plan(desired, { ...observed, machines: withMissing(desired, observed.machines, isNew) }, policy);
   return { observed, desired, steps, missing, staleFiles: await clientFiles.stale(desired, secrets), unseen, unready };
 }
 
@@ -176,12 +178,18 @@ function withNames(addresses: MachineAddresses, missing: readonly string[]): Mac
   return new Map([...addresses, ...missing.map((name) => [name, { address: name }] as const)]);
 }
 
+/** `isNew`: the same of machines that do not answer yet. */
 function withMissing(
   { machines }: Pick<DesiredCluster, "machines">,
   observed: ReadonlyMap<string, ObservedMachine>,
+  isNew = false,
 ): ReadonlyMap<string, ObservedMachine> {
+  const isThere = (name: string) => {
+    const kind = observed.get(name)?.state.kind;
+    return kind !== undefined && !(isNew && kind === "unreachable");
+  };
   const added = machines.flatMap(({ name, role, address }): ObservedMachine[] =>
-    observed.has(name) ? [] : [{ name, role, address, state: { kind: "maintenance", fingerprint: "" } }],
+    isThere(name) ? [] : [{ name, role, address, state: { kind: "maintenance", fingerprint: "" } }],
   );
   return new Map([...observed, ...added.map((machine) => [machine.name, machine] as const)]);
 }

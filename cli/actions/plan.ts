@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { checkHealth } from "../../engine/index.ts";
+import { machinesOf } from "../../model/index.ts";
 import { infrastructureChanges, type Style } from "../../review/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
@@ -50,12 +51,22 @@ export async function showPlan(
     const unhealthy = change.isEmpty && change.unseen === undefined ? await healthOf(workspace, context) : [];
     if (!raw) printWarnings(change, context);
     for (const line of unhealthy) context.stderr.write(`Not healthy: ${line}\n`);
+    refuseUnseen(change, workspace);
     if (json) context.stdout.write(jsonLine(jsonPlan(change, workspace, manager, unhealthy)));
     else if (!raw || manager.kind === "talosmith")
       context.stdout.write(textOf(change, unhealthy.length > 0, styleOf(context.stdout, context)));
     const notice = noticeOf(workspace, change);
     if (notice !== undefined) context.stderr.write(`${notice}\n`);
     context.exit(change.isEmpty ? 0 : 2);
+  });
+}
+
+/** Where no machine answers, nothing was compared. */
+function refuseUnseen({ isEmpty, unseen }: PlannedChange, { name, environment }: Workspace): void {
+  const all = machinesOf(environment);
+  if (!isEmpty || unseen === undefined || unseen.length < all.length) return;
+  throw new TalosError("unavailable", `no machine of ${name} answers, so nothing could be compared`, {
+    hint: `Look whether the machines run and can be reached from here: talosmith status ${name}`,
   });
 }
 

@@ -8,7 +8,7 @@ import { loadAssets, type ServeOptions, serveUi } from "../../web/server/index.t
 import { openConsoleProject } from "../../web/server/project.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import type { CommandContext } from "../context.ts";
-import { hasBrowser, openInBrowser } from "../open-browser.ts";
+import { findBrowser, openInBrowser } from "../open-browser.ts";
 import { jsonLine } from "../output/table.ts";
 
 const interval = 3_000;
@@ -56,11 +56,11 @@ export async function ui(
   });
   const address = `${running.address}#token=${token}`;
   context.stdout.write(json ? jsonLine({ v: 1, address }) : `${address}\n`);
+  const browser = open && isLoopback(host) ? findBrowser(context) : { missing: "" };
   const opened =
-    open && isLoopback(host) && hasBrowser(context)
-      ? await openInBrowser(address, join(root, "generated"), context)
-      : undefined;
-  const next = opened === undefined ? "Open it in a browser" : "Your browser opens it";
+    "command" in browser ? await openInBrowser(address, join(root, "generated"), browser, context) : undefined;
+  const reason = "missing" in browser && browser.missing !== "" ? ` (no browser was opened: ${browser.missing})` : "";
+  const next = opened === undefined ? `Open it in a browser${reason}` : "Your browser opens it";
   context.stderr.write(`${next}; the token works once. Ctrl-C ends the page; clusters go on.\n`);
   await new Promise<void>((resolve) => {
     if (context.signal.aborted) resolve();

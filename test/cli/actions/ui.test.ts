@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { registerUi } from "../../../cli/commands/project.ts";
-import { hasBrowser, openInBrowser } from "../../../cli/open-browser.ts";
+import { findBrowser, openInBrowser } from "../../../cli/open-browser.ts";
 import { createProgram, runProgram } from "../../../cli/program.ts";
 import { testContext } from "../../support/command-context.ts";
 
@@ -29,33 +29,72 @@ test.each(["0.0.0.0", "::", "192.0.2.7", "::ffff:192.0.2.7", "kvm.example", "127
   },
 );
 
-test.each<[string, NodeJS.Platform, Record<string, string>, boolean, boolean]>([
-  ["a desktop", "linux", { DISPLAY: ":0" }, true, true],
-  ["a desktop over SSH", "linux", { DISPLAY: "localhost:10.0", SSH_TTY: "/dev/pts/0" }, true, true],
-  ["a Mac", "darwin", {}, true, true],
-  ["Windows", "win32", {}, true, true],
-  ["a Mac over SSH", "darwin", { SSH_CONNECTION: "192.0.2.7 1 192.0.2.8 22" }, true, false],
-  ["a server", "linux", {}, true, false],
-  ["CI", "linux", { CI: "true", DISPLAY: ":0" }, true, false],
-  ["a pipe", "darwin", {}, false, false],
-  ["a system without a known opener", "aix", { DISPLAY: ":0" }, true, false],
-])("a browser is opened or not: %s", (_where, platform, env, isTerminal, opens) => {
+const bin = join(folder, "bin");
+mkdirSync(bin);
+for (const name of ["xdg-open", "open", "lynx"])
+  writeFileSync(join(bin, name), `#!/bin/sh\necho "$@" > "${folder}/arguments"\n`, { mode: 0o755 });
+const opener = (name: string, ...args: readonly string[]) => ({ command: [join(bin, name), ...args] });
+const nobodyExpects = { missing: "" };
+
+test.each<[string, NodeJS.Platform, Record<string, string>, boolean, object]>([
+  ["a desktop", "linux", { DISPLAY: ":0" }, true, opener("xdg-open")],
+  ["a desktop over SSH", "linux", { DISPLAY: "localhost:10.0", SSH_TTY: "/dev/pts/0" }, true, opener("xdg-open")],
+  ["a Mac", "darwin", {}, true, opener("open")],
+  ["Windows", "win32", {}, true, { command: ["cmd", "/c", "start", ""] }],
+  ["one that BROWSER names", "linux", { BROWSER: "lynx" }, true, opener("lynx")],
+  ["the first that is there", "linux", { BROWSER: "/nowhere/firefox:lynx -x %s" }, true, opener("lynx", "-x", "%s")],
+  ["none, as BROWSER says", "darwin", { BROWSER: "none" }, true, nobodyExpects],
+  ["CI", "linux", { CI: "true", DISPLAY: ":0" }, true, nobodyExpects],
+  ["a pipe", "darwin", {}, false, nobodyExpects],
+  [
+    "a name that leads nowhere",
+    "linux",
+    { BROWSER: "firefoxx" },
+    true,
+    { missing: "firefoxx, which BROWSER names, is no program on the PATH" },
+  ],
+  [
+    "a Mac over SSH",
+    "darwin",
+    { SSH_CONNECTION: "192.0.2.7 1 192.0.2.8 22" },
+    true,
+    { missing: "this is a session over SSH" },
+  ],
+  ["a server", "linux", {}, true, { missing: "there is no display" }],
+  [
+    "a desktop without its opener",
+    "linux",
+    { DISPLAY: ":0", PATH: "" },
+    true,
+    { missing: "xdg-open is not on the PATH: install it, or name a browser with BROWSER" },
+  ],
+  [
+    "a system without a known opener",
+    "aix",
+    { DISPLAY: ":0" },
+    true,
+    { missing: "how to open one on aix is not known: name it with BROWSER" },
+  ],
+])("which browser is opened, or why none is: %s", (_where, platform, env, isTerminal, expected) => {
   const stderr = { write: () => {}, isTerminal };
-  expect(hasBrowser({ env, stderr }, platform)).toBe(opens);
+  expect(findBrowser({ env: { PATH: bin, ...env }, stderr }, platform)).toEqual(expected);
 });
 
-test("the browser gets a private file that leads to the page, and never the token as an argument", async () => {
-  const bin = join(folder, "bin");
-  mkdirSync(bin);
-  writeFileSync(join(bin, "xdg-open"), `#!/bin/sh\necho "$@" > "${folder}/arguments"\n`, { mode: 0o755 });
-  const address = "http://127.0.0.1:1/#token=secret";
-  const file = (await openInBrowser(address, folder, { env: { PATH: bin } }, "linux")) ?? "";
-  await expect.poll(() => existsSync(join(folder, "arguments"))).toBe(true);
-  await expect.poll(() => readFileSync(join(folder, "arguments"), "utf8")).toBe(`${file}\n`);
-  expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(readFileSync(file, "utf8")).toContain(`content="0; url=${address}"`);
-  expect(await openInBrowser(address, folder, { env: { PATH: "" } }, "linux")).toBeUndefined();
-});
+test.each([
+  ["at the end", [], (file: string) => `${file}\n`],
+  ["where %s stands", ["--new", "file:%s"], (file: string) => `--new file:${file}\n`],
+])(
+  "the browser gets a private file that leads to the page %s, and never the token as an argument",
+  async (_, args, expected) => {
+    rmSync(join(folder, "arguments"), { force: true });
+    const address = "http://127.0.0.1:1/#token=secret";
+    const file = await openInBrowser(address, folder, opener("xdg-open", ...args), { env: {} });
+    await expect.poll(() => existsSync(join(folder, "arguments"))).toBe(true);
+    await expect.poll(() => readFileSync(join(folder, "arguments"), "utf8")).toBe(expected(file));
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, "utf8")).toContain(`content="0; url=${address}"`);
+  },
+);
 
 test.each([[], ["--host", "127.9.9.9"], ["--host", "localhost"], ["--host", "127.1", "--allow-unencrypted-remote"]])(
   "starts with %j",
