@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 export { type HardwareChange, hardwareChanges, stopsMachines } from "./hardware.ts";
-export { infrastructureChanges } from "./infrastructure.ts";
+export { infrastructureChanges, isInfrastructureStep } from "./infrastructure.ts";
 export { renderMarkdown } from "./markdown.ts";
 export { type Change, changeOf, type Finding, type Level, type Plan, parsePlan, planWith } from "./plan.ts";
 export { isMachine, type Review, reaches, reviewPlan } from "./review.ts";

@@ -24,6 +24,11 @@ const verbs: Readonly<Record<Action, string>> = {
 /** What talosmith does to these is in the steps of their cluster. */
 const inSteps: ReadonlySet<string> = new Set(["talosmith_cluster", "talosmith_member"]);
 
+/** Whether what happens to a resource is a step of its own; what is only forgotten takes none. */
+export function isInfrastructureStep({ type, action }: Review["resources"][number]): boolean {
+  return !inSteps.has(type) && action !== "forget";
+}
+
 /** Machines first, and last what is written and installed when they are up. */
 function rank(kind: string): number {
   if (kind === "machine") return 0;

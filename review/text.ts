@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterChange } from "./cluster-change.ts";
-import { type InfrastructureChange, infrastructureChanges } from "./infrastructure.ts";
+import { type InfrastructureChange, infrastructureChanges, isInfrastructureStep } from "./infrastructure.ts";
 import { sameTogether } from "./markdown.ts";
 import type { Finding } from "./plan.ts";
 import type { Review } from "./review.ts";
@@ -24,7 +24,7 @@ export function renderText(review: Review, style: Style = plainStyle): string {
     review.errored ? ["The plan ended with an error: this is only a part of it."] : [],
     review.findings.map((finding) => findingLine(finding, style)),
     review.drifted.length === 0 ? [] : [`Changed since the last apply of Terraform: ${review.drifted.join(", ")}`],
-    section("Infrastructure", infrastructureChanges(review).map(infrastructureLine), style),
+    infrastructureSection(review, style),
     ...review.clusters.flatMap((cluster) => clusterSections(cluster, style)),
   ].filter((lines) => lines.length > 0);
   return parts.map((lines) => `${lines.join("\n")}\n`).join("\n");
@@ -37,6 +37,13 @@ export function findingLine({ level, title, sentence }: Finding, style: Style = 
 
 function section(title: string, lines: readonly string[], style: Style): readonly string[] {
   return lines.length === 0 ? [] : [style.title(title), ...lines.map((line) => `  ${line}`)];
+}
+
+/** With the number of its steps: a run counts them and those of the clusters. */
+function infrastructureSection(review: Review, style: Style): readonly string[] {
+  const steps = review.resources.filter(isInfrastructureStep).length;
+  const title = steps === 0 ? "Infrastructure" : `Infrastructure (${steps})`;
+  return section(title, infrastructureChanges(review).map(infrastructureLine), style);
 }
 
 export function infrastructureLine({ what, names }: Pick<InfrastructureChange, "what" | "names">): string {

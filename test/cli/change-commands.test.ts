@@ -60,7 +60,9 @@ describe("the commands that change a cluster", () => {
   test("plan of a new cluster has all its steps, as text and as JSON", async () => {
     const text = await talosmith("plan", "tiny");
     expect(text.stderr).toContain("Planning tiny\n");
-    expect(text.stdout).toContain("Infrastructure\n  create 2 machines: tiny-cp-1, tiny-w-1\n  create client files: ");
+    expect(text.stdout).toContain(
+      "Infrastructure (3)\n  create 2 machines: tiny-cp-1, tiny-w-1\n  create client files: ",
+    );
     expect(text.stdout).toContain(
       "  Bootstrap etcd\n    tiny-cp-1: bootstrap etcd, wait for etcd, wait for Kubernetes node\n",
     );
@@ -87,7 +89,7 @@ describe("the commands that change a cluster", () => {
   test("deploy takes the steps of that plan, and then plan is empty in every form", async () => {
     const deployed = await talosmith("deploy", "tiny");
     expect(deployed.stderr).toMatch(
-      /^tiny is new: talosmith manages it without Terraform\.\nPlanning tiny\n\nInfrastructure\n/,
+      /^tiny is new: talosmith manages it without Terraform\.\nPlanning tiny\n\nInfrastructure \(3\)\n/,
     );
     expect(deployed.stdout).toContain("tiny is up: 1 control plane, 1 worker");
     expect(deployed.exitCode).toBe(0);
@@ -156,7 +158,7 @@ describe("the commands that change a cluster", () => {
     );
     expect(readFileSync(file, "utf8")).toContain("  - count: 1 # for now\n");
     const { stdout, exitCode } = await talosmith("plan", "tiny");
-    expect(stdout).toContain("Infrastructure\n  destroy machine: tiny-w-2\n\nSteps (3)\n");
+    expect(stdout).toContain("Infrastructure (1)\n  destroy machine: tiny-w-2\n\nSteps (3)\n");
     expect(exitCode).toBe(2);
   });
 

@@ -26,7 +26,7 @@ describe("a plan for a terminal", () => {
     expect(textOf(plan)).toBe(
       `DANGER Quorum touched: local-cp-2, local-cp-3 leave etcd and are wiped: local goes from 3 to 1 control planes and then survives the loss of none.
 
-Infrastructure
+Infrastructure (3)
   destroy 2 machines: local-cp-2, local-cp-3
   change client files: generated/local/kubeconfig, generated/local/talosconfig
 
@@ -40,7 +40,7 @@ Steps (6)
   test.each([
     ["keep", ""],
     [undefined, ""],
-    ["remove", "Infrastructure\n  destroy backup: it\n"],
+    ["remove", "Infrastructure (1)\n  destroy backup: it\n"],
   ])("says of a backup that it is destroyed only where it is: on_destroy %s", (onDestroy, expected) => {
     const before = { directory: "backups", on_destroy: onDestroy };
     expect(textOf(planOf("talosmith_etcd_snapshot", ["delete"], before, null))).toBe(expected);
@@ -60,7 +60,7 @@ Steps (6)
   test("names what was copied from an example", () => {
     const rule = { from_port: 6443, to_port: 6443, cidr_ipv4: "203.0.113.0/24", ip_protocol: "tcp" };
     const text = textOf(planOf("aws_vpc_security_group_ingress_rule", ["create"], null, rule));
-    expect(text).toMatch(/^Placeholder: 203\.0\.113\.0\/24 is .+\n\nInfrastructure\n {2}create aws_vpc.+: it\n$/);
+    expect(text).toMatch(/^Placeholder: 203\.0\.113\.0\/24 is .+\n\nInfrastructure \(1\)\n {2}create aws_vpc.+: it\n$/);
   });
 
   test("is empty without changes", () => {

@@ -12,6 +12,7 @@ import {
 } from "../../engine/index.ts";
 import { machinesOf } from "../../model/index.ts";
 import {
+  isInfrastructureStep,
   isMachine,
   type Plan,
   parsePlan,
@@ -67,7 +68,7 @@ export async function withTerraformChange<T>(
           if (obstacle !== undefined) throw obstacle;
           if (!changes)
             return { changed: false, unseen: (await awaitHealth(workspace, intent, events)) ? undefined : unseen };
-          const shown = review.resources.filter(isStep);
+          const shown = review.resources.filter(isInfrastructureStep);
           events({ ...plannedResources(shown, workspace.context.clock.now()), coming: comingSteps(review) });
           const subjects = new Map(shown.map((resource) => [resource.address, subjectOf(resource)]));
           // Configs that machines start with are made of them before the cluster itself is created.
@@ -201,10 +202,6 @@ function subjectOf(resource: Review["resources"][number]): Subject {
   if (resource.address !== "talosmith_etcd_snapshot.backup") return { name: resource.address };
   return { name: "backup", sentence: resource.action === "delete" ? undefined : "take a backup" };
 }
-
-/** Of members and clusters the engine reports the steps; what is only forgotten takes none. */
-const isStep = ({ type, action }: Review["resources"][number]) =>
-  type !== "talosmith_cluster" && type !== "talosmith_member" && action !== "forget";
 
 /** Where Terraform fails because machines would refuse their configs, the error names the lines of the files. */
 async function withPatchPlaces<T>(workspace: Workspace, run: () => Promise<T>): Promise<T> {

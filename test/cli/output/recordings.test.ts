@@ -47,6 +47,13 @@ test("a terminal of 80 columns wraps no line of progress, and a log has the time
   }
 });
 
+test.each(["deploy", "deploy-terraform", "upgrade"])("%s counts the steps that its plan has shown", (name) => {
+  const text = readFileSync(at(`${name}.ci.txt`), "utf8");
+  const planned = [...text.matchAll(/^(?:Infrastructure|Steps) \((\d+)\)$/gm)].map(([, count]) => Number(count));
+  const totals = [...text.matchAll(/ \[\d+\/(\d+)\] /g)].map(([, total]) => Number(total));
+  expect(new Set(totals)).toEqual(new Set([planned.reduce((sum, count) => sum + count, 0)]));
+});
+
 test("through Terraform and without, the first line, the steps and the end are the same but for the manager", () => {
   const [direct, terraform] = ["deploy", "deploy-terraform"].map((name) => {
     const text = readFileSync(at(`${name}.ci.txt`), "utf8");
