@@ -39,10 +39,11 @@ function section(title: string, lines: readonly string[], style: Style): readonl
   return lines.length === 0 ? [] : [style.title(title), ...lines.map((line) => `  ${line}`)];
 }
 
-/** With the number of its steps: a run counts them and those of the clusters. */
+/** With the number of its steps: a run counts them and those of the clusters, which are not known of one that ends. */
 function infrastructureSection(review: Review, style: Style): readonly string[] {
   const steps = review.resources.filter(isInfrastructureStep).length;
-  const title = steps === 0 ? "Infrastructure" : `Infrastructure (${steps})`;
+  const isKnown = steps > 0 && review.clusters.every(({ after }) => after !== undefined);
+  const title = !isKnown ? "Infrastructure" : `Infrastructure (${steps})`;
   return section(title, infrastructureChanges(review).map(infrastructureLine), style);
 }
 

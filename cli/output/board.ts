@@ -66,8 +66,8 @@ export class Board {
     if (type === "step-started" && step !== undefined) this.#plan(step.id, machine, now);
     if (type === "step-finished" && step !== undefined) this.#finish(step.id, row);
     const isDone = type === "healthy" || (type === "step-finished" && this.#isIdle(row));
-    // Between two of its steps a machine waits for its turn.
-    const rests = type === "step-finished" && row !== this.#cluster && !isDone;
+    // Between two of its steps a machine waits for its turn, and nothing concerns all of them.
+    const rests = type === "step-finished" && !isDone;
     row.state = type === "step-failed" ? "failed" : isDone ? "done" : rests ? "pending" : "active";
     const text = isDone && row !== this.#cluster ? "done" : rests ? "" : oneLine(message).replace(elapsedWords, "");
     if (row.text !== text) row.since = now;
