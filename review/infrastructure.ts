@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Action } from "./plan.ts";
+import { type Action, backupType } from "./plan.ts";
 import type { Review } from "./review.ts";
 import { machineTypes } from "./rules/machines.ts";
-import { backupType, clientFilesType } from "./rules/resources.ts";
+import { clientFilesType } from "./rules/resources.ts";
 
 /** What a plan does to resources of one kind, outside of the clusters themselves. */
 export interface InfrastructureChange {

@@ -4,6 +4,8 @@ import * as z from "zod";
 import { TalosError } from "../talos/errors.ts";
 import { dataAt } from "../talos/yaml/index.ts";
 
+export const backupType = "talosmith_etcd_snapshot";
+
 const values = z.record(z.string(), z.unknown()).nullable().default(null);
 
 const actions = z.array(z.enum(["no-op", "create", "read", "update", "delete", "forget"]));
@@ -112,6 +114,8 @@ function isTold(
   { address, type, change: { before, after } }: z.output<typeof resourceChange>,
   relevant: z.output<typeof planFile>["relevant_attributes"],
 ): boolean {
+  // A newer backup stands in for one that was pruned.
+  if (type === backupType && after !== null) return false;
   if (type.startsWith("talosmith_")) return true;
   return relevant.some(
     ({ resource, attribute }) =>

@@ -2,6 +2,7 @@
 import { type ClusterChange, clusterChanges } from "./cluster-change.ts";
 import {
   type Action,
+  backupType,
   type Change,
   changedAttributes,
   type Finding,
@@ -13,7 +14,6 @@ import {
 import { clusterRule } from "./rules/cluster.ts";
 import { machineName, machineTypes } from "./rules/machines.ts";
 import {
-  backupType,
   clientFilesType,
   dataRule,
   exposureRule,

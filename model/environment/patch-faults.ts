@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { stringify } from "yaml";
 import { type ConfigRules, findPatchFaults, secretsInPatch } from "../../talos/config/patch/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { nodeAt, parseYaml, type YamlNode, type YamlScalar } from "../../talos/yaml/index.ts";
@@ -6,6 +7,10 @@ import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
 import { formatPath } from "./path.ts";
 import { type Path, syntaxFault, type YamlSource } from "./yaml-source.ts";
+
+/** The YAML of a patch that a file has as a mapping or as text. */
+export const patchText = (patch: unknown): string =>
+  typeof patch === "string" ? patch : stringify(patch, { sortMapEntries: true });
 
 interface Place {
   readonly line: number;
@@ -61,9 +66,10 @@ export function secretsOfPatchFile(file: string, text: string, path: Path): read
  * Every secret in the patch that stands at `path` of the environment: for the file is checked in, and stacks, plans and
  * states of Terraform hold patches for all to read. None of a patch that cannot be read.
  */
-export function secretsOfPatch(path: Path, text: string, layers: Layers): readonly Fault[] {
+export function secretsOfPatch(path: Path, patch: unknown, layers: Layers): readonly Fault[] {
   const { source, node } = layers.findNode(path) ?? {};
   if (source === undefined || node === undefined) return [];
+  const text = patchText(patch);
   if (node.kind === "scalar") return secretsIn(source.file, text, path, placeOfText(source, node));
   return secretsIn(source.file, text, path, (_, keys) => nodeAt(node, keys) ?? node);
 }

@@ -4,7 +4,6 @@ import { type ConfigRules, machineRules, newestRules } from "../../talos/config/
 import { TalosError } from "../../talos/errors.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import { type Data, isData } from "../../talos/yaml/index.ts";
-import { patchText } from "./build-environment.ts";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
 import { faultsOfPatch, faultsOfPatchFile, secretsOfPatch, secretsOfPatchFile } from "./patch-faults.ts";
@@ -156,7 +155,7 @@ function resolveList(list: unknown, path: Path, context: PatchContext): unknown 
 function resolvePatch(patch: unknown, path: Path, context: PatchContext): unknown {
   if (!isData(patch) || patch.configRef === undefined) {
     context.faults.push(...faultsOfPatch(path, context.layers, context.rules));
-    context.broken.push(...secretsOfPatch(path, patchText(patch), context.layers));
+    context.broken.push(...secretsOfPatch(path, patch, context.layers));
     return patch;
   }
   const file = onlyReference(patch, "configRef", path, context);

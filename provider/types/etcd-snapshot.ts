@@ -106,7 +106,7 @@ export const etcdSnapshot: Resource<Schema, Client> = {
       return state;
     } catch (error) {
       const { code, message } = error as { code?: unknown; message?: string };
-      if (code === "not-found") return missing(state, operation.diagnostics);
+      if (code === "not-found") return (await newerBackup(state, operation)) ?? missing(state, operation.diagnostics);
       operation.diagnostics.warning({ summary: "The backup could not be checked", detail: String(message) });
       return state;
     }
@@ -154,6 +154,19 @@ export function oneBackupPlace({ config, diagnostics }: ValidateRequest<typeof b
     detail: "Give either directory or s3.",
     path: path("directory"),
   });
+}
+
+/**
+ * The newest backup, where the one of the state is gone and newer ones are there: a schedule, or `talosmith backup prune`, has
+ * taken it away for them. One that goes with its resource is no other's stand-in.
+ */
+async function newerBackup(state: State, { client, signal }: Operation<Client>): Promise<State | undefined> {
+  if (state.on_destroy === "remove") return undefined;
+  const { listBackups } = await import("../../engine/backup/index.ts");
+  const store = await storeOf(state, client);
+  const newest = (await listBackups(store, state.cluster_name, signal)).at(-1);
+  if (newest === undefined || newest.takenAt.getTime() <= Date.parse(state.taken_at ?? "")) return undefined;
+  return { ...state, ...facts(newest, store, state.directory) };
 }
 
 /** A folder is on one computer, and the state may be everybody's: only there a backup that is missing is gone. */

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { clusterChanges, goingMachines } from "../cluster-change.ts";
 import { type HardwareChange, hardwareChanges } from "../hardware.ts";
-import { type Change, changedAttributes, type Finding, type Plan, type Rule, type Values } from "../plan.ts";
+import {
+  type Change,
+  changedAttributes,
+  type Finding,
+  type Plan,
+  type Rule,
+  type Values,
+} from "../plan.ts";
 import { machineTypes, memberOn } from "./machines.ts";
 
 /** What holds data that nothing in the configuration can make again, and what that data is. */
@@ -135,8 +142,6 @@ function listOfValues(value: unknown): readonly Values[] {
 }
 
 export const clientFilesType = "talosmith_client_files";
-export const backupType = "talosmith_etcd_snapshot";
-
 /** Machines that go away without their cluster's knowing: nobody takes them out of etcd first. */
 export const machineRule: Rule = (plan) => {
   const told = toldByClusters(plan);

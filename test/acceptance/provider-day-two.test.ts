@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backups and add-ons through the real terraform or tofu, on one simulated machine.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ClusterWorkspace, clusterConfig } from "../support/cluster-workspace.ts";
@@ -72,6 +72,16 @@ describe.skipIf(!everything).each(tools)("under $name", (tool) => {
     await workspace.apply();
     expect(backups()).toHaveLength(2);
     expect(JSON.parse(readFileSync(file("releases.json"), "utf8"))["apps/app"]).toHaveLength(2);
+    expect(await workspace.isSettled()).toBe(true);
+  });
+
+  test("a backup that was pruned is no change where a newer one stays", async () => {
+    const newest = backups().sort().at(-1)?.replace(".json", "") ?? "";
+    const later = newest.replace(/-\d{8}T\d{6}Z-/, "-20990101T000000Z-");
+    for (const part of [".db", ".json"]) renameSync(file(`backups/${newest}${part}`), file(`backups/${later}${part}`));
+    const manifest = JSON.parse(readFileSync(file(`backups/${later}.json`), "utf8"));
+    const takenAt = "2099-01-01T00:00:00.000Z";
+    writeFileSync(file(`backups/${later}.json`), JSON.stringify({ ...manifest, takenAt }));
     expect(await workspace.isSettled()).toBe(true);
   });
 
