@@ -91,6 +91,8 @@ export interface ServiceHealth {
   readonly healthy: boolean;
   /** Its last error, else what the last health check said. */
   readonly message: string;
+  /** Since when it runs, by the machine's clock; absent while it does not run. */
+  readonly since?: Date;
 }
 
 export interface MachineHealth {
@@ -105,6 +107,8 @@ export interface MachineHealth {
   readonly diagnostics: readonly string[];
   /** Control planes only. */
   readonly staticPods: readonly { readonly name: string; readonly ready: boolean }[];
+  /** Ids of the containers of pods that run; absent when the machine does not tell. */
+  readonly containers?: ReadonlySet<string>;
 }
 
 export type WorkloadKind = "daemonsets" | "deployments";
@@ -129,6 +133,14 @@ export interface WorkloadStatus {
   readonly wanted: number;
   readonly updated: number;
   readonly ready: number;
+}
+
+export interface WorkloadOptions {
+  /** Nodes whose pods do not count. */
+  readonly without?: readonly string[];
+  /** Whether a node's machine runs these containers. @default what Kubernetes says of a pod is taken for true */
+  readonly runs?: (node: string, containers: readonly string[]) => boolean;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** An API that clients use and a coming version of Kubernetes does not serve. */
@@ -200,12 +212,8 @@ export interface Kubernetes {
     node: string,
     signal?: AbortSignal,
   ): Promise<Pick<ObservedComponent, "version" | "ready" | "reason"> | undefined>;
-  /** Undefined when there is no such workload in kube-system. `without`: nodes whose pods do not count. */
-  workload(
-    kind: WorkloadKind,
-    name: string,
-    options?: { readonly without?: readonly string[]; readonly signal?: AbortSignal | undefined },
-  ): Promise<WorkloadStatus | undefined>;
+  /** Undefined when there is no such workload in kube-system. */
+  workload(kind: WorkloadKind, name: string, options?: WorkloadOptions): Promise<WorkloadStatus | undefined>;
   /** The CAs that pods trust which start now, PEM; empty while there are none. */
   rootCas(signal?: AbortSignal): Promise<string>;
   /** Replaces the pods of a workload, unless it was restarted with the same mark before. */

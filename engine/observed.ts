@@ -82,6 +82,8 @@ export interface KubernetesNode {
   readonly ready: boolean;
   /** Why it is not ready, in the kubelet's or the controllers' words. */
   readonly reason?: string;
+  /** When its kubelet last said so, by its machine's clock and in whole seconds; absent where none ever did. */
+  readonly reportedAt?: Date;
   readonly unschedulable: boolean;
   /** True when the cordon carries our mark, so that only we lift it. */
   readonly cordonedByUs: boolean;

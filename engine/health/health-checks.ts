@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parseAddress } from "../../talos/api/index.ts";
 import type { DesiredCluster, DesiredMachine } from "../desired.ts";
-import type { Kubernetes, MachineHealth } from "../machines.ts";
+import type { Kubernetes, MachineHealth, WorkloadOptions } from "../machines.ts";
 import type { KubernetesNode, ObservedCluster } from "../observed.ts";
 import { configured } from "../plan/quorum.ts";
 import { deadNodes } from "../plan/stray-nodes.ts";
@@ -66,7 +66,7 @@ export const healthChecks: readonly HealthCheck[] = [
   {
     name: "all k8s nodes to report ready",
     kubernetes: true,
-    run: withNetwork(everyNode((node) => (node?.ready ? undefined : "is not ready"))),
+    run: withNetwork(nodesReady),
   },
   { name: "kube-proxy to report ready", kubernetes: true, run: workloadReady("daemonsets", "kube-proxy") },
   { name: "kube-proxy to follow the Kubernetes API", kubernetes: true, run: proxyFollows },
@@ -194,6 +194,28 @@ function everyNode(fault: (node: KubernetesNode | undefined) => string | undefin
   };
 }
 
+/**
+ * What Kubernetes says of a node may be older than what runs there: after a restore it is what the backup says, until the
+ * kubelet reports. It starts once the machine's clock is set, and reports as soon as it has started.
+ */
+async function nodesReady(view: HealthView): Promise<Verdict> {
+  const verdict = await everyNode((node) => (node?.ready ? undefined : "is not ready"))(view);
+  const { kubernetes } = await view.observed();
+  if (verdict.kind === "wrong" || kubernetes.kind === "unreachable") return verdict;
+  const reports = new Map(kubernetes.nodes.map(({ name, reportedAt }) => [name, reportedAt]));
+  return faults(view, view.desired.machines, ({ services }, { name }) => {
+    const { state, since } = services.get("kubelet") ?? {};
+    if (state !== undefined && state !== "Running")
+      return `is not ready: its kubelet is in state ${state}, not Running`;
+    const reported = reports.get(name);
+    if (since === undefined || reported === undefined) return undefined;
+    return inSeconds(reported) < inSeconds(since) ? "its kubelet has not reported since it started" : undefined;
+  });
+}
+
+/** Kubernetes tells no fractions. */
+const inSeconds = (time: Date) => Math.floor(time.getTime() / 1000);
+
 /** A cordon of talosmith is waited for; only the person who has set another one lifts it. */
 async function schedulable(view: HealthView): Promise<Verdict> {
   const { kubernetes } = await view.observed();
@@ -221,9 +243,22 @@ async function componentsReady(view: HealthView, signal?: AbortSignal): Promise<
 function workloadReady(kind: "daemonsets" | "deployments", name: string): Check {
   return async (view, signal) => {
     const without = deadNodes(view.desired, (await view.observed()).kubernetes);
-    const status = await view.kubernetes.workload(kind, name, { without, signal });
+    const status = await view.kubernetes.workload(kind, name, { without, runs: await runningIn(view), signal });
     if (status === undefined) return skip;
     return status.ready >= status.wanted ? ok : wrong([`${status.ready} of ${status.wanted} pods are ready`]);
+  };
+}
+
+/** A pod that is ready by Kubernetes may be one of a backup, or of before a reboot: only its machine knows whether it runs. */
+async function runningIn(view: HealthView): Promise<NonNullable<WorkloadOptions["runs"]>> {
+  const { machines } = view.desired;
+  const found = await Promise.all(
+    machines.map(async (machine) => [machine.name, (await view.health(machine)).containers] as const),
+  );
+  const running = new Map(found);
+  return (node, containers) => {
+    const known = running.get(node);
+    return known === undefined || containers.every((id) => known.has(id));
   };
 }
 

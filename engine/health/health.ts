@@ -41,17 +41,43 @@ export function checkHealth(options: HealthOptions): Promise<HealthReport> {
   return withContext({ ...options, policy }, (context) => checkHealthIn(context, options));
 }
 
+/**
+ * Healthy is what one look finds so as a whole: a condition that held while a later one was waited for may be lost since,
+ * such as a node that a backup calls ready until its kubelet reports. So after a wait all are looked at again.
+ */
 export async function checkHealthIn(
   context: StepContext,
   { onCheck, wait = true }: Pick<HealthOptions, "onCheck" | "wait">,
 ): Promise<HealthReport> {
   const deadline = context.timing.elapsed() + context.timeouts.health;
+  const last = new Map<string, CheckResult["state"]>();
+  const tell = (result: CheckResult) => {
+    const { name, state, reason } = result;
+    // A check that is made again has something to tell only where it comes out differently.
+    if (reason === undefined && last.has(name) && (state === "waiting" || state === last.get(name))) return;
+    last.set(name, state);
+    onCheck?.(named(result, context));
+  };
+  for (;;) {
+    const { checks, waited } = await checkInOrder(context, { deadline, wait, tell });
+    const failed = checks.some(({ state }) => state === "failed");
+    if (failed || !waited) return { healthy: !failed, checks: checks.map((check) => named(check, context)) };
+  }
+}
+
+interface Round {
+  readonly deadline: number;
+  readonly wait: boolean;
+  readonly tell: (result: CheckResult) => void;
+}
+
+/** Every check once. `waited`: one of them did not hold at its first look. */
+async function checkInOrder(
+  context: StepContext,
+  { deadline, wait, tell }: Round,
+): Promise<{ readonly checks: readonly CheckResult[]; readonly waited: boolean }> {
   const checks: CheckResult[] = [];
-  const named = (result: CheckResult): CheckResult =>
-    result.reason === undefined
-      ? result
-      : { ...result, reason: oneLine(withNames(result.reason, context.desired.machines)) };
-  const tell = (result: CheckResult) => onCheck?.(named(result));
+  let waited = false;
   // One look serves all checks that it satisfies; only what is missing is looked at again.
   let view = viewOf(context);
   for (const check of healthChecks) {
@@ -70,13 +96,23 @@ export async function checkHealthIn(
       if (verdict.kind !== "wrong" || !wait) view = used;
       return verdict.kind === "wrong" && !verdict.byPerson ? verdict.reason : undefined;
     };
-    const result = await (wait ? waitFor(look, name, deadline, context, tell) : once(look, name));
-    const last = named(result ?? verdictOn(name, verdict));
+    const tellWaiting = (result: CheckResult) => {
+      waited = true;
+      tell(result);
+    };
+    const result = await (wait ? waitFor(look, name, deadline, context, tellWaiting) : once(look, name));
+    const last = result ?? verdictOn(name, verdict);
     checks.push(last);
-    onCheck?.(last);
+    tell(last);
     if (wait && last.state === "failed") break;
   }
-  return { healthy: checks.every(({ state }) => state !== "failed"), checks };
+  return { checks, waited };
+}
+
+/** A sentence about machines by their names, on one line. */
+function named(result: CheckResult, { desired }: StepContext): CheckResult {
+  if (result.reason === undefined) return result;
+  return { ...result, reason: oneLine(withNames(result.reason, desired.machines)) };
 }
 
 function isLeftOut({ kubernetes, level }: HealthCheck, { healthLevel }: Policy): boolean {

@@ -10,7 +10,12 @@ import type { KubernetesNode } from "../observed.ts";
 /** Our mark on a cordon, so that we lift ours and nobody else's. */
 export const cordonMark = "talosmith.internal/cordoned";
 
-const condition = z.object({ type: z.string(), status: z.string(), message: z.string().default("") });
+const condition = z.object({
+  type: z.string(),
+  status: z.string(),
+  message: z.string().default(""),
+  lastHeartbeatTime: z.coerce.date().optional().catch(undefined),
+});
 
 const metadata = z.object({
   name: z.string(),
@@ -35,6 +40,8 @@ const nodeSchema = z.object({
 });
 
 const containerStatus = z.object({
+  /** Such as `containerd://` and 64 hex digits; empty before it starts. */
+  containerID: z.string().default(""),
   state: z
     .object({ waiting: z.object({ reason: z.string().default(""), message: z.string().default("") }).optional() })
     .default({}),
@@ -71,9 +78,7 @@ const workloadSchema = z.object({
       observedGeneration: z.number().optional(),
       desiredNumberScheduled: z.number().optional(),
       updatedNumberScheduled: z.number().optional(),
-      numberReady: z.number().optional(),
       updatedReplicas: z.number().optional(),
-      readyReplicas: z.number().optional(),
     })
     .default({}),
 });
@@ -99,14 +104,13 @@ export function readPod(answer: unknown): Pod {
 }
 
 /** A daemon set counts its nodes, a deployment its replicas. What its controller has not seen yet, no pod has. */
-export function readWorkload(answer: unknown): WorkloadStatus {
+export function readWorkload(answer: unknown): Omit<WorkloadStatus, "ready"> {
   const { metadata: own, spec, status } = read(workloadSchema, answer, "a workload");
   const wanted = status.desiredNumberScheduled ?? spec.replicas ?? 0;
   const seen = own.generation === undefined || own.generation === status.observedGeneration;
   return {
     wanted,
     updated: seen ? (status.updatedNumberScheduled ?? status.updatedReplicas ?? 0) : 0,
-    ready: status.numberReady ?? status.readyReplicas ?? 0,
   };
 }
 
@@ -116,6 +120,11 @@ export function readSelector(answer: unknown): string {
   return Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
     .join(",");
+}
+
+/** Ids of a pod's containers, without `containerd://`. */
+export function containersOf({ status }: Pod): readonly string[] {
+  return status.containerStatuses.map(({ containerID }) => containerID.replace(/^\w+:\/\//, ""));
 }
 
 /** The version in the image of a workload's container of that name, without v. */
@@ -148,11 +157,12 @@ export function isReady(object: {
 
 function toNode(node: z.infer<typeof nodeSchema>): KubernetesNode {
   const ready = isReady(node);
-  const reason = node.status.conditions.find(({ type, message }) => type === "Ready" && message !== "")?.message;
+  const condition = node.status.conditions.find(({ type }) => type === "Ready");
+  const reason = condition?.message || undefined;
   return {
     name: node.metadata.name,
     ready,
-    ...given({ reason: ready ? undefined : reason && oneLine(reason) }),
+    ...given({ reason: ready ? undefined : reason && oneLine(reason), reportedAt: condition?.lastHeartbeatTime }),
     unschedulable: node.spec.unschedulable,
     cordonedByUs: cordonMark in node.metadata.annotations,
     controlPlane: "node-role.kubernetes.io/control-plane" in node.metadata.labels,

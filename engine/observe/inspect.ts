@@ -14,7 +14,7 @@ import { oneLine } from "../../talos/plain-text.ts";
 import { undefinedIf, unreachable } from "../failures.ts";
 import type { MachineHealth, MachineTarget, ServiceHealth } from "../machines.ts";
 import { type ConfiguredMachine, type MachineEtcd, type MachineState, schematicOf } from "../observed.ts";
-import { lastError } from "./service-errors.ts";
+import { lastError, runsSince } from "./service-errors.ts";
 
 const deadline = 5000;
 
@@ -268,17 +268,18 @@ export async function machineHealth(
   signal?: AbortSignal,
 ): Promise<MachineHealth> {
   const options = signal === undefined ? {} : { signal };
-  const [version, services, memory, volumes, diagnostics, staticPods] = await Promise.all([
+  const [version, services, memory, volumes, diagnostics, staticPods, containers] = await Promise.all([
     client.version(options),
     client.serviceList(options),
     client.memoryTotal(options).catch(unknown),
     client.volumeSizes(options).catch(unknown),
     client.diagnostics(options).catch(unknown),
     machine.role === "controlplane" ? client.staticPods(options) : [],
+    client.podContainers(options).catch(unknown),
   ]);
   return {
     services: new Map(services.map((service) => [service.id, serviceHealth(service)])),
-    ...given({ memory }),
+    ...given({ memory, containers: containers && new Set(containers) }),
     volumes: volumes ?? new Map(),
     inContainer: version.platform === "container",
     diagnostics: diagnostics ?? [],
@@ -288,5 +289,5 @@ export async function machineHealth(
 
 function serviceHealth(service: ServiceState): ServiceHealth {
   const { state, healthy, message } = service;
-  return { state, healthy, message: lastError(service)?.message ?? message };
+  return { state, healthy, message: lastError(service)?.message ?? message, ...given({ since: runsSince(service) }) };
 }

@@ -44,3 +44,9 @@ export function lastError({ state, healthy, healthUnknown, events }: ServiceStat
 function isError({ state, message }: Event): boolean {
   return state === "Failed" || /^(?:Error|Failed|Health check failed)\b/.test(message);
 }
+
+/** Since when a service runs, as far as its events go back; health checks are events of one that runs. */
+export function runsSince({ state, events }: ServiceState): Date | undefined {
+  if (state !== "Running") return undefined;
+  return events[events.findLastIndex((event) => event.state !== "Running") + 1]?.at;
+}

@@ -107,7 +107,12 @@ function watchSilence(world: World, key: string, moment: Moment): World {
   const cluster = world.clusters[key];
   if (cluster === undefined) return world;
   let next = cluster;
-  for (const [name, record] of Object.entries(cluster.kubelets)) next = watchOne(world, next, name, record, moment);
+  // Nodes of a snapshot whose kubelets have not reported: they are missed from when the controllers begin to look.
+  const unheard = { machine: "", registeredAt: moment.now, silentSince: moment.now };
+  const known = listObjects(cluster, "nodes").filter(({ metadata }) => cluster.kubelets[metadata.name] === undefined);
+  const missed = Object.fromEntries(known.map(({ metadata }) => [metadata.name, unheard]));
+  if (known.length > 0) next = { ...cluster, kubelets: { ...cluster.kubelets, ...missed } };
+  for (const [name, record] of Object.entries(next.kubelets)) next = watchOne(world, next, name, record, moment);
   return withCluster(world, next);
 }
 

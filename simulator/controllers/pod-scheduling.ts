@@ -3,9 +3,11 @@ import { recordEvent } from "../kubernetes/events.ts";
 import { isHealthy } from "../kubernetes/eviction.ts";
 import { isNodeReady, isUnschedulable, readyStatusOf } from "../kubernetes/node.ts";
 import {
+  isMirror,
   isStopping,
   nodeNameOf,
   runningStatus,
+  runsOn,
   succeededStatus,
   unpullable,
   waitingStatus,
@@ -16,6 +18,7 @@ import {
   type Cluster,
   isTree,
   type KubernetesObject,
+  type Machine,
   specOf,
   statusOf,
   tree,
@@ -144,14 +147,27 @@ export function startPods(world: World, cluster: Cluster, moment: Moment): Clust
   }
   for (const pod of listObjects(next, "pods").filter(isHealthy)) {
     const node = getObject(next, "nodes", undefined, nodeNameOf(pod) ?? "");
-    if (node === undefined || canRun(pod, node)) continue;
-    next = updateObject(next, "pods", {
-      ...pod,
-      status: runningStatus(pod, hostOf(world, next, pod), false, moment.now),
-    });
+    const host = hostOf(world, next, pod);
+    if (node === undefined || (canRun(pod, node) && !isFromBefore(next, pod, host, moment))) continue;
+    next = updateObject(next, "pods", { ...pod, status: runningStatus(pod, host, false, moment.now) });
     next = beginPod(next, pod.metadata, moment);
   }
   return next;
+}
+
+/**
+ * A pod that is ready by what a snapshot or the time before a reboot says. Its kubelet starts it again, and says so only
+ * some time after it has reported its node.
+ */
+function isFromBefore(
+  { kubelets }: Cluster,
+  pod: KubernetesObject,
+  host: Machine | undefined,
+  { now, timings }: Moment,
+): boolean {
+  const record = kubelets[nodeNameOf(pod) ?? ""];
+  if (host === undefined || record === undefined || record.silentSince !== undefined || isMirror(pod)) return false;
+  return record.registeredAt + timings.nodeReady + timings.podStart <= now && !runsOn(pod, host);
 }
 
 /** A node that is not ready only lacks a network: its kubelet runs on, and so do the pods that use the host's. */
@@ -165,7 +181,8 @@ function advance(world: World, cluster: Cluster, pod: KubernetesObject, moment: 
   const host = hostOf(world, cluster, pod);
   const bad = unpullable(pod);
   if (bad !== undefined) {
-    const failed = updateObject(cluster, "pods", { ...pod, status: waitingStatus(pod, host, bad.name, moment.now) });
+    const status = waitingStatus(pod, host?.address ?? "", bad.name, moment.now);
+    const failed = updateObject(cluster, "pods", { ...pod, status });
     const message = `Failed to pull image "${bad.image}": failed to resolve reference "${bad.image}": not found`;
     return recordEvent(failed, { about: pod, type: "Warning", reason: "Failed", message, source: "kubelet" }, moment);
   }
@@ -181,8 +198,8 @@ function isJobPod(pod: KubernetesObject): boolean {
   return owners?.[0]?.kind === "Job";
 }
 
-function hostOf(world: World, cluster: Cluster, pod: KubernetesObject): string {
-  return world.machines[cluster.kubelets[nodeNameOf(pod) ?? ""]?.machine ?? ""]?.address ?? "";
+function hostOf(world: World, cluster: Cluster, pod: KubernetesObject): Machine | undefined {
+  return world.machines[cluster.kubelets[nodeNameOf(pod) ?? ""]?.machine ?? ""];
 }
 
 const defaultClass = "storageclass.kubernetes.io/is-default-class";

@@ -72,6 +72,7 @@ function ofCluster(cluster: Cluster, timings: Timings, consider: (time: number |
   for (const { deadline } of Object.values(cluster.rollouts ?? {})) consider(deadline);
   for (const record of Object.values(cluster.kubelets)) {
     consider(record.registeredAt + timings.nodeReady);
+    consider(record.registeredAt + timings.nodeReady + timings.podStart);
     if (record.silentSince !== undefined) consider(record.silentSince + timings.nodeLost);
     if (record.silentSince !== undefined) consider(record.silentSince + timings.nodeLost + timings.podEviction);
   }

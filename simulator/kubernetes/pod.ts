@@ -3,7 +3,15 @@ import { createHash } from "node:crypto";
 import { given } from "../../talos/given.ts";
 import { randomHex } from "../machine/chance.ts";
 import type { Moment } from "../machine/timings.ts";
-import { type Cluster, type KubernetesObject, specOf, type Tree, tree } from "../machine/world.ts";
+import {
+  type Cluster,
+  type KubernetesObject,
+  type Machine,
+  specOf,
+  statusOf,
+  type Tree,
+  tree,
+} from "../machine/world.ts";
 import { listObjects, type NewObject, timestamp, updateObject } from "./store.ts";
 
 interface Template {
@@ -106,13 +114,45 @@ export function daemonPod(set: KubernetesObject, node: string, hash: string): Ne
   return podFrom(set, `${set.metadata.name}-${suffix}`, { "controller-revision-hash": hash }, { nodeName: node });
 }
 
-/** The status of a pod whose containers run. */
-export function runningStatus(pod: KubernetesObject, host: string, ready: boolean, now: number): Tree {
+/** The container of a pod by its place in it, in the boot of the machine that it was started in. */
+export function containerId(
+  { metadata }: KubernetesObject,
+  { bootId }: Pick<Machine, "bootId">,
+  index: number,
+): string {
+  const digits = `${metadata.uid}${bootId}`.replaceAll("-", "").slice(0, 63);
+  return `${digits.padEnd(63, "0")}${(index % 16).toString(16)}`;
+}
+
+/** Whether its containers are of this boot of the machine: neither of a snapshot nor of before a reboot. */
+export function runsOn(pod: KubernetesObject, machine: Pick<Machine, "bootId">): boolean {
+  const statuses = statusOf<{ containerStatuses?: readonly { containerID?: string }[] }>(pod).containerStatuses ?? [];
+  return statuses.every(({ containerID }, index) => containerID === `containerd://${containerId(pod, machine, index)}`);
+}
+
+/** What a kubelet shows of a static pod; its containers are Talos's matter. */
+export function isMirror({ metadata }: KubernetesObject): boolean {
+  return metadata.annotations?.["kubernetes.io/config.mirror"] !== undefined;
+}
+
+/** The status of a pod whose containers run on a machine; undefined where nobody knows which one. */
+export function runningStatus(
+  pod: KubernetesObject,
+  machine: Pick<Machine, "address" | "bootId"> | undefined,
+  ready: boolean,
+  now: number,
+): Tree {
+  const host = machine?.address ?? "";
   const spec = pod.spec as { hostNetwork?: boolean } | undefined;
   const digest = createHash("sha256").update(pod.metadata.uid).digest();
   const address =
     spec?.hostNetwork === true ? host : `10.244.${digest.readUInt8(0)}.${2 + (digest.readUInt8(1) % 250)}`;
-  return statusFor(containersOf(pod), host, address, ready, now);
+  const status = statusFor(containersOf(pod), host, address, ready, now);
+  if (machine === undefined) return status;
+  const containerStatuses = status.containerStatuses.map((each, index) => {
+    return { ...each, containerID: `containerd://${containerId(pod, machine, index)}` };
+  });
+  return { ...status, containerStatuses };
 }
 
 /** The status of a pod that waits for an image which can't be had. */
@@ -164,7 +204,7 @@ export function statusFor(
   ready: boolean,
   now: number,
   restarts = 0,
-): Tree {
+) {
   const at = timestamp(now);
   return {
     phase: "Running",

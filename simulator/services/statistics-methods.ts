@@ -14,12 +14,13 @@ import {
   SystemStatResponse,
 } from "../../talos/api/gen/machine/statistics.ts";
 import { clusterOf, hostnameOf } from "../controllers/membership.ts";
+import { containerId, isMirror, runsOn } from "../kubernetes/pod.ts";
 import { listObjects } from "../kubernetes/store.ts";
 import { CallError } from "../machine/call-error.ts";
 import { hasFault } from "../machine/fault.ts";
 import { hardware } from "../machine/hardware.ts";
 import { runningServices } from "../machine/life.ts";
-import type { Machine, World } from "../machine/world.ts";
+import { type KubernetesObject, type Machine, statusOf, type World } from "../machine/world.ts";
 import { answer, type Handlers } from "./method.ts";
 
 const { cores } = hardware;
@@ -167,6 +168,7 @@ interface SimulatedContainer {
   readonly status: string;
   readonly podId: string;
   readonly name: string;
+  readonly internalId: string;
 }
 
 /** Services that Talos runs as containers of its own. */
@@ -177,12 +179,15 @@ function containersOf(world: World, machine: Machine, namespace: string): readon
   if (namespace !== "k8s.io") {
     return runningServices(machine)
       .filter(({ id }) => systemContainers.includes(id))
-      .map(({ id, pid }) => ({ namespace, id, image: `talos/${id}`, pid, status: "RUNNING", podId: id, name: id }));
+      .map(({ id, pid }) => {
+        const image = `talos/${id}`;
+        return { namespace, id, image, pid, status: "RUNNING", podId: id, name: id, internalId: id };
+      });
   }
   const node = hostnameOf(machine);
   return listObjects(clusterOf(world, machine), "pods").flatMap((pod) => {
     const spec = pod.spec as { nodeName?: string; containers?: readonly { name: string; image: string }[] } | undefined;
-    if (spec?.nodeName !== node) return [];
+    if (spec?.nodeName !== node || !(isMirror(pod) || hasStarted(pod, machine))) return [];
     const podId = `${pod.metadata.namespace ?? ""}/${pod.metadata.name}`;
     return (spec.containers ?? []).map(({ name, image }, index) => ({
       namespace,
@@ -192,6 +197,12 @@ function containersOf(world: World, machine: Machine, namespace: string): readon
       status: "CONTAINER_RUNNING",
       podId,
       name,
+      internalId: containerId(pod, machine, index),
     }));
   });
+}
+
+/** A pod that waits for its node or its image has no containers. */
+function hasStarted(pod: KubernetesObject, machine: Machine): boolean {
+  return statusOf<{ phase?: string }>(pod).phase === "Running" && runsOn(pod, machine);
 }

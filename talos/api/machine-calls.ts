@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
+import { ContainerDriver } from "./gen/common/common.ts";
 import { ApplyConfigurationRequest_Mode, MachineServiceService as service } from "./gen/machine/machine.ts";
 import { TimeServiceService as clock } from "./gen/time/time.ts";
 import { readKubeconfigArchive } from "./kubeconfig-archive.ts";
@@ -114,6 +115,12 @@ export function machineCalls(transport: Transport) {
         message: health?.lastMessage ?? "",
         events: (events?.events ?? []).map(({ state, msg, ts }) => ({ state, message: msg, at: dateOf(ts) })),
       }));
+    },
+    /** Ids of the containers of pods that run, as Kubernetes has them without `containerd://`. */
+    async podContainers(options: CallOptions = {}): Promise<string[]> {
+      const request = { namespace: "k8s.io", driver: ContainerDriver.CRI };
+      const { containers } = await ask(transport, service.containers, request, options);
+      return containers.filter(({ status }) => status === "CONTAINER_RUNNING").map(({ internalId }) => internalId);
     },
     /** `action`: what is done to the service; returns the machine's sentence about it. */
     async service(id: string, action: "start" | "stop" | "restart", options: CallOptions = {}): Promise<string> {

@@ -153,6 +153,127 @@ describe("the health of a cluster", () => {
     expect(failed).not.toContain("etcd to be healthy");
   });
 
+  test("is what one look finds as a whole: a condition that was lost during a later wait is waited for again", async () => {
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    const begun = timing.elapsed();
+    // Ready at first, as a backup says of a node; then its kubelet begins, while a component is waited for.
+    const between = (from: number, to: number) => timing.elapsed() - begun >= from && timing.elapsed() - begun < to;
+    const port = world.port();
+    const told: CheckResult[] = [];
+    const report = await checkHealth({
+      desired,
+      secrets: testSecrets(),
+      policy: defaultPolicy,
+      timing,
+      machines: {
+        ...port,
+        kubernetes: {
+          ...port.kubernetes,
+          observe: async () => {
+            const seen = await port.kubernetes.observe();
+            if (seen.kind === "unreachable" || !between(2000, 60_000)) return seen;
+            return { ...seen, nodes: seen.nodes.map((node) => ({ ...node, ready: node.name !== "w-2" })) };
+          },
+          proxyFaults: async () => (between(0, 10_000) ? ["w-1: kube-proxy does not trust the Kubernetes API"] : []),
+        },
+      },
+      onCheck: (one) => told.push(one),
+    });
+    expect(report.healthy).toBe(true);
+    expect(timing.elapsed() - begun).toBeGreaterThanOrEqual(60_000);
+    expect(told.filter(({ name }) => name === "etcd to be healthy").map(({ state }) => state)).toEqual([
+      "waiting",
+      "ok",
+    ]);
+    const nodes = told.filter(({ name }) => name === "all k8s nodes to report ready");
+    expect(nodes.slice(0, 3)).toMatchObject([
+      { state: "waiting" },
+      { state: "ok" },
+      { state: "waiting", reason: expect.stringMatching(/^w-2: is not ready/) },
+    ]);
+    expect(nodes.at(-1)).toMatchObject({ state: "ok" });
+  });
+
+  const kubeletAt = (state: string, since?: string) =>
+    new Map([
+      ["kubelet", { state, healthy: true, message: "", ...(since === undefined ? {} : { since: new Date(since) }) }],
+    ]);
+
+  test.each<[string, ReturnType<typeof kubeletAt>, string | undefined]>([
+    [
+      "that has not reported since it started",
+      kubeletAt("Running", "2026-11-18T10:00:01.200Z"),
+      "w-1: its kubelet has not reported since it started",
+    ],
+    ["that does not run", kubeletAt("Waiting"), "w-1: is not ready: its kubelet is in state Waiting, not Running"],
+    ["that reported in the second in which it started", kubeletAt("Running", "2026-11-18T10:00:00.900Z"), undefined],
+  ])("takes no node for ready by the word of a kubelet %s", async (_case, services, reason) => {
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    const port = world.port();
+    const reportedAt = new Date("2026-11-18T10:00:00Z");
+    const { checks } = await checkHealth({
+      desired,
+      secrets: testSecrets(),
+      policy: defaultPolicy,
+      timing,
+      machines: {
+        ...port,
+        health: async (target, signal) => {
+          const health = await port.health(target, signal);
+          return target.name === "w-1" ? { ...health, services } : health;
+        },
+        kubernetes: {
+          ...port.kubernetes,
+          observe: async () => {
+            const seen = await port.kubernetes.observe();
+            if (seen.kind === "unreachable") return seen;
+            return { ...seen, nodes: seen.nodes.map((node) => ({ ...node, reportedAt })) };
+          },
+        },
+      },
+      wait: false,
+    });
+    expect(checks.find(({ name }) => name === "all k8s nodes to report ready")?.reason).toEqual(reason);
+  });
+
+  test("counts no pod as ready whose containers its machine does not run", async () => {
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    const port = world.port();
+    const { checks } = await checkHealth({
+      desired,
+      secrets: testSecrets(),
+      policy: defaultPolicy,
+      timing,
+      machines: {
+        ...port,
+        health: async (target, signal) => {
+          const health = await port.health(target, signal);
+          return target.name === "w-2" ? health : { ...health, containers: new Set([`runs-on-${target.name}`]) };
+        },
+        kubernetes: {
+          ...port.kubernetes,
+          workload: async (_kind, _name, { runs = () => true } = {}) => {
+            const pods = [
+              ["cp-1", "runs-on-cp-1"],
+              ["w-1", "of-the-backup"],
+              // A machine that does not tell what it runs.
+              ["w-2", "of-the-backup"],
+            ] as const;
+            return { wanted: 3, updated: 3, ready: pods.filter(([node, id]) => runs(node, [id])).length };
+          },
+        },
+      },
+      wait: false,
+    });
+    expect(checks.find(({ name }) => name === "kube-proxy to report ready")?.reason).toBe("2 of 3 pods are ready");
+  });
+
   test("leaves Kubernetes out where there is none", async () => {
     const desired = wish();
     const { world, timing, apply } = lab(desired);

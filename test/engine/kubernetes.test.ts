@@ -20,6 +20,60 @@ const pod = (name: string, metadata: object = {}, phase = "Running") => ({
   status: { phase },
 });
 
+describe("a workload of kube-system", () => {
+  const id = (node: string) => `containerd://on-${node}`;
+  const podOn = (node: string, owner: object, more: { ready?: boolean; deletionTimestamp?: string } = {}) => {
+    const { ready = true, deletionTimestamp } = more;
+    const metadata = { namespace: "kube-system", ownerReferences: [owner], deletionTimestamp };
+    return {
+      ...pod(`on-${node}`, metadata),
+      spec: { nodeName: node, containers: [{ name: "c", image: "x" }] },
+      status: {
+        phase: "Running",
+        conditions: [{ type: "Ready", status: ready ? "True" : "False" }],
+        containerStatuses: [{ containerID: id(node), state: {} }],
+      },
+    };
+  };
+  const proxy = { kind: "DaemonSet", name: "kube-proxy" };
+  const dns = { kind: "ReplicaSet", name: "coredns-5d78c9869d" };
+
+  test("is counted by its pods: its own numbers may be of before a restore", async () => {
+    const items = [
+      podOn("cp-1", proxy),
+      podOn("w-1", proxy, { ready: false }),
+      podOn("w-2", proxy, { deletionTimestamp: "2026-11-18T10:00:00Z" }),
+      podOn("w-3", { kind: "DaemonSet", name: "other" }),
+    ];
+    const status = { desiredNumberScheduled: 3, updatedNumberScheduled: 3, numberReady: 3 };
+    const spec = { selector: { matchLabels: { "k8s-app": "kube-proxy" } } };
+    api.answer = ({ path }) => [200, path.includes("/pods?") ? { items } : { spec, status }];
+    expect(await api.kubernetes.workload("daemonsets", "kube-proxy")).toEqual({ wanted: 3, updated: 3, ready: 1 });
+    expect(api.calls.at(-1)?.path).toBe("/api/v1/namespaces/kube-system/pods?labelSelector=k8s-app=kube-proxy");
+  });
+
+  test("has no pod that is ready by Kubernetes and does not run on its machine", async () => {
+    const items = [podOn("w-1", dns), podOn("w-2", dns), podOn("w-3", { kind: "ReplicaSet", name: "other-1" })];
+    const status = { updatedReplicas: 2, readyReplicas: 2 };
+    const spec = { replicas: 2, selector: { matchLabels: { "k8s-app": "kube-dns" } } };
+    api.answer = ({ path }) => [200, path.includes("/pods?") ? { items } : { spec, status }];
+    const asked: (readonly [string, readonly string[]])[] = [];
+    const runs = (on: string, containers: readonly string[]) => {
+      asked.push([on, containers]);
+      return on === "w-1";
+    };
+    expect(await api.kubernetes.workload("deployments", "coredns", { runs })).toEqual({
+      wanted: 2,
+      updated: 2,
+      ready: 1,
+    });
+    expect(asked).toEqual([
+      ["w-1", ["on-w-1"]],
+      ["w-2", ["on-w-2"]],
+    ]);
+  });
+});
+
 describe("the view of Kubernetes", () => {
   test("comes from the first server that answers", async () => {
     const containers = [{ name: "kube-proxy", image: "registry.k8s.io/kube-proxy:v1.36.2" }];

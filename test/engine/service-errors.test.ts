@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { serviceErrors } from "../../engine/observe/service-errors.ts";
+import { runsSince, serviceErrors } from "../../engine/observe/service-errors.ts";
 import type { ServiceState } from "../../talos/api/index.ts";
 
 type Event = readonly [state: string, message: string];
@@ -58,5 +58,22 @@ describe("what services of a machine report", () => {
     ["each on one line", [service("etcd", "unknown", ["Failed", "first\n  second"])], ["etcd: first second"]],
   ])("%s", (_case, services, expected) => {
     expect(serviceErrors(services)).toEqual(expected);
+  });
+});
+
+describe("since when a service runs", () => {
+  const at = (second: number) => new Date(second * 1000);
+  const timed = (...events: readonly Event[]): ServiceState => {
+    const known = service("kubelet", "healthy", ...events);
+    return { ...known, events: known.events.map((event, index) => ({ ...event, at: at(index) })) };
+  };
+
+  test.each<[string, ServiceState, Date | undefined]>([
+    ["is when it was started the last time", timed(started, ["Waiting", "restarting"], started, wellAgain), at(2)],
+    ["is as far back as its events go", timed(wellAgain, wellAgain), at(0)],
+    ["is not told of one that does not run", timed(started, ["Waiting", "restarting"]), undefined],
+    ["is not told without events", { ...timed(), state: "Running" }, undefined],
+  ])("%s", (_case, state, since) => {
+    expect(runsSince(state)).toEqual(since);
   });
 });

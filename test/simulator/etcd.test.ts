@@ -31,6 +31,15 @@ async function leaderOf(machine: Machine): Promise<bigint> {
   return messages[0]?.memberStatus?.leader ?? 0n;
 }
 
+interface Status {
+  readonly conditions: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly lastHeartbeatTime?: string;
+  }[];
+  readonly containerStatuses?: readonly { readonly containerID: string }[];
+}
+
 describe("etcd", () => {
   it("waits on every control plane until one of them is bootstrapped", async () => {
     const machines = await lab.machines(["cp-1", "cp-2", "cp-3"]);
@@ -158,6 +167,50 @@ describe("etcd", () => {
     await lab.clock.advance(10_000);
     expect(lab.ready()).toEqual(["cp-1", "w-1"]);
     await expect(upload(snapshot)).rejects.toMatchObject({ message: "etcd service is not ready for recovery yet" });
+  });
+
+  it("has nodes and pods as ready as the snapshot says until their kubelets report, and then starts the pods again", async () => {
+    const [one] = (await lab.cluster(1)) as [Machine];
+    const snapshot = await collect<Data>(lab.stream(one, Api.etcdSnapshot, [{}]));
+    const systemPartitionsToWipe = [{ label: "EPHEMERAL", wipe: true }];
+    await lab.call(one, Api.reset, ResetRequest.fromPartial({ reboot: true, systemPartitionsToWipe }));
+    await lab.clock.advance(10_000);
+    const bytes = Buffer.concat(snapshot.map((part) => part.bytes));
+    await collect(lab.stream(lab.now(one.id), Api.etcdRecover, [{ metadata: undefined, bytes }]));
+    await lab.call(lab.now(one.id), Api.bootstrap, BootstrapRequest.fromPartial({ recoverEtcd: true }));
+    const seen: string[] = [];
+    for (let step = 0; step < 200; step += 1) {
+      const { messages } = await lab.call(lab.now(one.id), Api.containers, { namespace: "k8s.io", driver: 1 });
+      const running = messages[0]?.containers.map(({ internalId }) => `containerd://${internalId}`) ?? [];
+      const look = proxyAndNode(running);
+      if (look !== seen.at(-1)) seen.push(look);
+      await lab.clock.advance(20);
+    }
+    expect(seen).toEqual([
+      "node True of before, pod ready, does not run",
+      "node False, pod ready, does not run",
+      "node True, pod ready, does not run",
+      "node True, pod not ready, runs",
+      "node True, pod ready, runs",
+    ]);
+
+    function proxyAndNode(running: readonly string[]): string {
+      const [cluster] = Object.values(lab.simulation.world.clusters);
+      const objects = Object.entries(cluster?.objects ?? {});
+      const [, node] = objects.find(([key]) => key === "nodes//cp-1") ?? [];
+      const [, pod] = objects.find(([key]) => key.startsWith("pods/kube-system/kube-proxy-")) ?? [];
+      if (node === undefined || pod === undefined) throw new Error("the snapshot had no node or no kube-proxy");
+      const { conditions: ofNode } = node.status as Status;
+      const { conditions: ofPod, containerStatuses } = pod.status as Status;
+      const ready = ofNode.find(({ type }) => type === "Ready");
+      const since = new Date(lab.now(one.id).bootedAt).toISOString();
+      const before = (ready?.lastHeartbeatTime ?? "") < since.slice(0, 19) ? " of before" : "";
+      const pods = ofPod.find(({ type }) => type === "Ready")?.status === "True" ? "ready" : "not ready";
+      const runs = containerStatuses?.every(({ containerID }) => running.includes(containerID))
+        ? "runs"
+        : "does not run";
+      return `node ${ready?.status}${before}, pod ${pods}, ${runs}`;
+    }
   });
 
   describe("restored from a snapshot of a real etcd", () => {
