@@ -13,6 +13,7 @@ import {
   withLock,
 } from "../../engine/index.ts";
 import { type Environment, firstContactOf } from "../../model/index.ts";
+import { passesText } from "../../review/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { beginRotation, caFingerprint, type SecretsBundle } from "../../talos/secrets/index.ts";
@@ -22,6 +23,7 @@ import type { PlacedStore } from "../../workspace/secrets.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approvedFor } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
+import { styleOf } from "../output/colors.ts";
 import { withProgress } from "../output/progress.ts";
 import { jsonText } from "../output/table.ts";
 import { showManager } from "./change.ts";
@@ -35,9 +37,9 @@ interface RotateCaFlags extends ApprovalFlags {
 }
 
 const words: Readonly<Record<RotationPass["phase"], string>> = {
-  accept: "1. All machines accept the new CAs and the old ones:",
-  issue: "2. The new CAs issue; the old ones are still accepted:",
-  drop: "3. The old CAs are not accepted any more:",
+  accept: "1. All machines accept the new CAs and the old ones",
+  issue: "2. The new CAs issue; the old ones are still accepted",
+  drop: "3. The old CAs are not accepted any more",
 };
 
 /** Exchanges CAs: first into where the secrets are kept, then onto the machines, pass by pass. */
@@ -61,7 +63,8 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
     if (secrets.rotation === undefined) refuseUnfinished(name, preview);
     else context.stderr.write(`An exchange of CAs is under way (${secrets.rotation.phase}); it is taken up there.\n`);
     const planned = planRotation(passes, preview.observed, options.policy);
-    showPasses(planned, flags, context);
+    const names = cluster.desired.machines.map(({ name: machine }) => machine);
+    showPasses(planned, names, flags, context);
     const steps = planned.flatMap((pass) => pass.steps);
     const notice = windowNotice(
       environment,
@@ -99,7 +102,12 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
 type PlannedPasses = ReturnType<typeof planRotation>;
 
 /** What an exchange does. For programs, the progress has it, too, where it is not only planned. */
-function showPasses(planned: PlannedPasses, { dryRun, json }: RotateCaFlags, context: CommandContext): void {
+function showPasses(
+  planned: PlannedPasses,
+  machines: readonly string[],
+  { dryRun, json }: RotateCaFlags,
+  context: CommandContext,
+): void {
   if (json && !dryRun) return;
   if (json) {
     const passes = planned.map(({ phase, steps }) => ({
@@ -109,9 +117,12 @@ function showPasses(planned: PlannedPasses, { dryRun, json }: RotateCaFlags, con
     context.stdout.write(jsonText({ v: 1, passes }));
     return;
   }
+  const passes = planned.map(({ phase, steps }) => ({
+    title: words[phase],
+    steps: steps.map(({ sentence }) => sentence),
+  }));
   const out = dryRun ? context.stdout : context.stderr;
-  for (const { phase, steps } of planned)
-    out.write(`${words[phase]}\n${steps.map(({ sentence }) => `- ${sentence}\n`).join("")}`);
+  out.write(`\n${passesText(passes, machines, styleOf(out, context))}\n`);
 }
 
 /** A machine that its group starts during the exchange boots with the old CAs. */
