@@ -37,9 +37,10 @@ import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approvedFor, confirmed } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { styleOf } from "../output/colors.ts";
-import { showStatus, withProgress } from "../output/progress.ts";
+import { withProgress, withStatus } from "../output/progress.ts";
 import { jsonText } from "../output/table.ts";
 import { showManager } from "./change.ts";
+import { endDryRun } from "./plan.ts";
 
 interface RestoreFlags extends ApprovalFlags {
   readonly from: string;
@@ -74,7 +75,10 @@ export async function restore(name: string, flags: RestoreFlags, context: Comman
     const options = { ...workspace.engineOptionsFor({ desired, secrets }), snapshot: path, discardData, policy };
     const planned = await planRestore(workspace, options, context);
     showPlan(planned, { cluster, label, takenAt: status.takenAt, desired }, flags, context);
-    if (flags.dryRun) return;
+    if (flags.dryRun) {
+      endDryRun(commandOf(name, flags), context);
+      return;
+    }
     const question = `Restore ${name} from this backup? This cannot be undone.`;
     if (!(await approvedFor(environment, question, flags, context))) return;
     const strays = await withProgress(context, { json: flags.json, title: name }, async (events) => {
@@ -90,21 +94,25 @@ export async function restore(name: string, flags: RestoreFlags, context: Comman
   }
 }
 
+function commandOf(name: string, { from, discardData, deleteDeadNodes = false }: RestoreFlags): string {
+  const switches = [discardData && "--discard-data", deleteDeadNodes && "--delete-dead-nodes"].filter(
+    (word) => word !== false,
+  );
+  return ["restore", name, "--from", from, ...switches].join(" ");
+}
+
 /** Looks at the machines, and shows on a terminal that it does. Refused here is what would be refused after the approval. */
 async function planRestore(
   { name }: Workspace,
   options: RestoreOptions,
   context: CommandContext,
 ): Promise<RestorePlan> {
-  const status = showStatus(context, `Planning the restore of ${name}`);
-  try {
+  return withStatus(context, `Planning ${name}`, (waits) => {
     const events: EventListener = ({ type, message }) => {
-      if (type === "waiting") status.waits?.(message);
+      if (type === "waiting") waits(message);
     };
-    return await previewRestore({ ...options, events }).catch(nameTheFlag);
-  } finally {
-    status.end();
-  }
+    return previewRestore({ ...options, events }).catch(nameTheFlag);
+  });
 }
 
 interface RestoreFacts {
@@ -133,7 +141,7 @@ function showPlan(plan: RestorePlan, facts: RestoreFacts, flags: RestoreFlags, c
     const steps = plan.resumed
       ? "An earlier run has started etcd from this backup: the rest of it is done.\n"
       : stepsText(sentences, names, style);
-    out.write(`\n${steps}\n`);
+    out.write(`\n${steps}${dryRun ? "" : "\n"}`);
   }
 }
 

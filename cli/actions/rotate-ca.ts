@@ -24,9 +24,10 @@ import { openWorkspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approvedFor } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { styleOf } from "../output/colors.ts";
-import { withProgress } from "../output/progress.ts";
+import { withProgress, withStatus } from "../output/progress.ts";
 import { jsonText } from "../output/table.ts";
 import { showManager } from "./change.ts";
+import { endDryRun } from "./plan.ts";
 
 interface RotateCaFlags extends ApprovalFlags {
   readonly dryRun: boolean;
@@ -59,7 +60,7 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
     const begun = secrets.rotation === undefined ? begin(secrets, flags, context) : secrets;
     const passes = rotationPasses(cluster.spec, begun);
     const options = workspace.engineOptionsFor({ desired: cluster.desired, secrets });
-    const preview = await previewCluster(options);
+    const preview = await withStatus(context, `Planning ${name}`, () => previewCluster(options));
     if (secrets.rotation === undefined) refuseUnfinished(name, preview);
     else context.stderr.write(`An exchange of CAs is under way (${secrets.rotation.phase}); it is taken up there.\n`);
     const planned = planRotation(passes, preview.observed, options.policy);
@@ -73,7 +74,7 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
     );
     if (notice !== undefined) context.stderr.write(`${notice}\n`);
     if (flags.dryRun) {
-      context.stderr.write(`Nothing was changed. To do it: talosmith rotate-ca ${name} --dry-run=false\n`);
+      endDryRun(commandOf(name, flags), context);
       return;
     }
     await checkOwner({ ...options, claim });
@@ -99,6 +100,12 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
   });
 }
 
+function commandOf(name: string, { talos, kubernetes, ageRecipient }: RotateCaFlags): string {
+  const switches = [!talos && "--talos=false", !kubernetes && "--kubernetes=false"].filter((word) => word !== false);
+  const recipients = ageRecipient.map((recipient) => `--age-recipient ${recipient}`);
+  return ["rotate-ca", name, "--dry-run=false", ...switches, ...recipients].join(" ");
+}
+
 type PlannedPasses = ReturnType<typeof planRotation>;
 
 /** What an exchange does. For programs, the progress has it, too, where it is not only planned. */
@@ -122,7 +129,7 @@ function showPasses(
     steps: steps.map(({ sentence }) => sentence),
   }));
   const out = dryRun ? context.stdout : context.stderr;
-  out.write(`\n${passesText(passes, machines, styleOf(out, context))}\n`);
+  out.write(`\n${passesText(passes, machines, styleOf(out, context))}${dryRun ? "" : "\n"}`);
 }
 
 /** A machine that its group starts during the exchange boots with the old CAs. */

@@ -38,6 +38,7 @@ export function registerPlan(program: Command, context: CommandContext): void {
 export function registerDestroy(program: Command, context: CommandContext): void {
   const add = (word: string) =>
     addApproval(environmentCommand(program, word))
+      .option("--dry-run", "show the plan and change nothing", false)
       .option("--json", "report progress as NDJSON on stdout", false)
       .action(runs(context, async () => (await import("../actions/destroy.ts")).destroy));
   add("destroy").description("reset every machine of an environment, then remove them; asks for confirmation");

@@ -191,7 +191,6 @@ describe("the commands for day two", () => {
         "  Restore etcd",
         "    tiny-cp-1: wipe etcd data, restore etcd from the backup, wait for etcd, wait for Kubernetes node",
         "",
-        "",
       ].join("\n"),
     );
     expect(exitCode).toBe(0);

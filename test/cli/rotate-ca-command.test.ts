@@ -124,6 +124,9 @@ describe("rotate-ca", () => {
       ...machines(),
     ]);
     expect(readFileSync(at("generated/tiny/secrets.yaml"), "utf8")).toBe(before);
+    expect((await talosmith(["rotate-ca", "tiny", "--talos=false"])).stderr).toBe(
+      "tiny is managed without Terraform.\nPlanning tiny\n\nNothing was changed. To do it: talosmith rotate-ca tiny --dry-run=false --talos=false\n",
+    );
     expect((await rotate("--talos=false", "--kubernetes=false")).stderr).toContain("nothing to exchange");
   });
 
