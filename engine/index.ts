@@ -93,7 +93,15 @@ export {
   usesKubernetes,
   type Window,
 } from "./policy.ts";
-export { deleteNodes, planRestore, type RestoreOptions, type RestoreResult, restoreCluster } from "./restore.ts";
+export {
+  deleteNodes,
+  planRestore,
+  previewRestore,
+  type RestoreOptions,
+  type RestorePlan,
+  type RestoreResult,
+  restoreCluster,
+} from "./restore.ts";
 export {
   planRotation,
   type RotateOptions,

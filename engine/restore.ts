@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../talos/errors.ts";
 import { type ApplyResult, applyIn, observeAll } from "./apply.ts";
-import { bootstrapTarget, type DesiredCluster } from "./desired.ts";
-import { type EngineOptions, withExclusiveContext } from "./engine.ts";
+import { bootstrapTarget, type DesiredCluster, type DesiredMachine } from "./desired.ts";
+import { type EngineOptions, withContext, withExclusiveContext } from "./engine.ts";
 import { runSteps } from "./execute/run.ts";
+import type { StepContext } from "./execute/step-context.ts";
 import type { KubernetesNode, ObservedCluster } from "./observed.ts";
 import { installOf, mayInstall, untrusted } from "./plan/first-contact.ts";
+import { machineWork } from "./plan/machine-work.ts";
+import { plan } from "./plan/plan.ts";
 import { PlanBuilder } from "./plan/plan-builder.ts";
 import { configured } from "./plan/quorum.ts";
 import { strayNodes } from "./plan/stray-nodes.ts";
+import { type Policy, usesKubernetes } from "./policy.ts";
 import { checkSnapshot } from "./snapshot-file.ts";
-import { type Step, step } from "./step.ts";
+import { type Step, type StepKind, step } from "./step.ts";
 
 export interface RestoreOptions extends EngineOptions {
   /** Path of a snapshot as etcd writes it. */
@@ -39,28 +43,26 @@ export async function deleteNodes(options: EngineOptions, names: readonly string
  * run that was interrupted goes on: what it has started from this snapshot is kept.
  */
 export async function restoreCluster(options: RestoreOptions): Promise<RestoreResult> {
-  const { sha256 } = await checkSnapshot(options.snapshot);
+  const whole = await runOf(options);
   return withExclusiveContext(options, "restore from a snapshot", async (context) => {
-    const whole = { id: `restore/${sha256}` };
-    const observed = await observeAll(context);
-    const resumed =
-      !options.discardData && (await context.hasBegun(whole, newEtcd)) && hasEtcdData(context.desired, observed);
+    const { steps, coming, resumed } = await restorePlan(whole, context, options);
     if (resumed)
       context.emit({
         type: "warning",
         message: "an earlier run has started etcd from this snapshot: going on from there",
       });
-    const steps = resumed ? [] : planRestore(context.desired, observed, options);
-    context.emit({ type: "planned", message: `${steps.length} steps to do`, steps });
-    const starting = steps.filter(({ kind }) => kind === "restore-etcd");
-    await runSteps(
-      steps.filter((step) => !starting.includes(step)),
-      context,
+    context.emit({ type: "planned", message: `${steps.length} steps to do`, steps, coming });
+    const start = Math.max(
+      0,
+      steps.findIndex(({ kind }) => kind === "restore-etcd"),
     );
+    await runSteps(steps.slice(0, start), context);
     // From here on data on that machine is of this snapshot, unless etcd is wiped or bootstrapped again.
     if (!resumed) await context.record(whole, "accepted");
+    const left = steps.slice(start);
+    const ids = new Set(left.map(({ id }) => id));
     await runSteps(
-      starting.map((step) => ({ ...step, after: [] })),
+      left.map((step) => ({ ...step, after: step.after.filter((id) => ids.has(id)) })),
       context,
     );
     const { steps: rest, kubeconfig } = await applyIn(context);
@@ -71,6 +73,48 @@ export async function restoreCluster(options: RestoreOptions): Promise<RestoreRe
   });
 }
 
+export interface RestorePlan {
+  readonly steps: readonly Step[];
+  /** How many more steps bring configs and versions to what is desired, as far as it is known now. */
+  readonly coming: number;
+  /** An earlier run has started etcd from this snapshot: nothing is wiped any more. */
+  readonly resumed: boolean;
+}
+
+/** What `restoreCluster` would do now. Changes nothing; refuses what it would refuse. */
+export async function previewRestore(options: RestoreOptions): Promise<RestorePlan> {
+  const whole = await runOf(options);
+  return withContext(options, (context) => restorePlan(whole, context, options));
+}
+
+/** By what the journal knows a restore from this snapshot. Throws where the snapshot is not whole. */
+async function runOf({ snapshot }: Pick<RestoreOptions, "snapshot">): Promise<{ readonly id: string }> {
+  return { id: `restore/${(await checkSnapshot(snapshot)).sha256}` };
+}
+
+async function restorePlan(
+  whole: { readonly id: string },
+  context: StepContext,
+  options: RestoreOptions,
+): Promise<RestorePlan> {
+  const { desired, policy } = context;
+  const observed = await observeAll(context);
+  const resumed = !options.discardData && (await context.hasBegun(whole, newEtcd)) && hasEtcdData(desired, observed);
+  if (resumed) return { steps: [], coming: 0, resumed };
+  const steps = planRestore(desired, observed, options, policy);
+  const known = new Set(steps.map(({ id }) => id));
+  const later = plan(desired, observed, policy).filter(({ id, kind }) => !known.has(id) && !repairs.has(kind));
+  return { steps, coming: later.length, resumed };
+}
+
+/** What a cluster without its etcd seems to need, and does not need any more with that of the snapshot. */
+const repairs: ReadonlySet<StepKind> = new Set([
+  "bootstrap-etcd",
+  "remove-etcd-member",
+  "join-etcd",
+  "join-kubernetes",
+]);
+
 /** Steps after which the data of etcd is not of the snapshot any more. */
 const newEtcd = /^(bootstrap-etcd|wipe-etcd)\//;
 
@@ -80,11 +124,15 @@ function hasEtcdData(desired: DesiredCluster, observed: ObservedCluster): boolea
   return etcd !== undefined && etcd.state !== "waiting";
 }
 
-/** All old data goes first, on every control plane; then the first of them starts etcd from the snapshot. Pure. */
+/**
+ * All old data goes first, on every control plane; then the first of them starts etcd from the snapshot, the others join it,
+ * and every machine becomes a node again. Pure.
+ */
 export function planRestore(
   desired: DesiredCluster,
   observed: ObservedCluster,
   { snapshot, discardData = false }: Pick<RestoreOptions, "snapshot" | "discardData">,
+  policy: Policy,
 ): readonly Step[] {
   const builder = new PlanBuilder();
   const controlPlanes = desired.machines.filter(({ role }) => role === "controlplane");
@@ -112,7 +160,31 @@ export function planRestore(
   for (const machine of empty) builder.add(installOf(desired, machine));
   builder.closePhase();
   builder.add({ kind: "restore-etcd", machine: bootstrapTarget(desired), snapshot });
+  builder.closePhase();
+  for (const machine of desired.machines) planReturn(builder, machine, desired, observed, policy);
   return builder.steps;
+}
+
+/** From its config to a member and a node. A machine whose config or version is not as desired may need that first. */
+function planReturn(
+  builder: PlanBuilder,
+  machine: DesiredMachine,
+  desired: DesiredCluster,
+  observed: ObservedCluster,
+  policy: Policy,
+): void {
+  const { name, role } = machine;
+  const state = observed.machines.get(name)?.state;
+  if (state?.kind === "maintenance") {
+    if (role === "worker") builder.add(installOf(desired, machine));
+  } else if (state?.kind !== "configured") return;
+  else {
+    const { talos, config } = machineWork(desired, machine, state);
+    if (talos !== undefined || config !== undefined) return;
+  }
+  const after = [`apply-config/${name}`];
+  if (role === "controlplane") after.push(builder.add({ kind: "join-etcd", machine: name }, after));
+  if (usesKubernetes(policy)) builder.add({ kind: "join-kubernetes", machine: name }, after);
 }
 
 /** Before anything is wiped: the machine that gets the snapshot must answer. */

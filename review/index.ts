@@ -8,4 +8,4 @@ export { isMachine, type Review, reaches, reviewPlan } from "./review.ts";
 export { placeholderTitle } from "./rules/resources.ts";
 export { planOfStack } from "./stack.ts";
 export { losesData, stepsOf } from "./step-groups.ts";
-export { findingLine, infrastructureLine, renderText, type Style, stepLines } from "./text.ts";
+export { findingLine, infrastructureLine, passesText, renderText, type Style, stepLines, stepsText } from "./text.ts";

@@ -21,6 +21,7 @@ const phases: readonly (readonly [phase: string, words: RegExp])[] = [
   ["Change configs", /^(?:apply config|write META) /],
   ["Create machines", /^create machine /],
   ["Pull images", /^pull /],
+  ["Restart pods", /^restart /],
   ["Wait for machines", /^wait for /],
 ];
 

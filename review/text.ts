@@ -85,6 +85,22 @@ function stepSection(
   return section(`Steps (${steps.length})`, stepLines(steps, names), style);
 }
 
+/** Steps of a procedure that is planned without a review, in the form of a plan. */
+export function stepsText(steps: readonly string[], machines: readonly string[], style: Style = plainStyle): string {
+  return `${section(`Steps (${steps.length})`, stepLines(steps, machines), style).join("\n")}\n`;
+}
+
+/** Steps that are done pass by pass, such as those of rotate-ca: in the form of a plan, the phases of each pass below its title. */
+export function passesText(
+  passes: readonly { readonly title: string; readonly steps: readonly string[] }[],
+  machines: readonly string[],
+  style: Style = plainStyle,
+): string {
+  const count = passes.reduce((sum, { steps }) => sum + steps.length, 0);
+  const lines = passes.flatMap(({ title, steps }) => [title, ...stepLines(steps, machines).map((line) => `  ${line}`)]);
+  return `${section(`Steps (${count})`, lines, style).join("\n")}\n`;
+}
+
 /** Steps by phase and machine, a line for machines that do the same. */
 export function stepLines(steps: readonly string[], machines: readonly string[]): readonly string[] {
   let phase = "";

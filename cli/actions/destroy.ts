@@ -2,8 +2,9 @@
 import { TalosError } from "../../talos/errors.ts";
 import { forgetDeployment, removeEmptyState } from "../../workspace/change.ts";
 import { refuseProtected, whatStays } from "../../workspace/deploy.ts";
+import type { Manager } from "../../workspace/manager.ts";
 import { type PlannedChange, planText } from "../../workspace/planned-change.ts";
-import { mendState } from "../../workspace/terraform/abandoned-state.ts";
+import { clearAbandonedState, mendState } from "../../workspace/terraform/abandoned-state.ts";
 import { readState, stateFile } from "../../workspace/terraform/state-file.ts";
 import { removeFromUserKubeconfig } from "../../workspace/user-kubeconfig.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
@@ -13,14 +14,17 @@ import { styleOf } from "../output/colors.ts";
 import { type ProgressOptions, withProgress } from "../output/progress.ts";
 import { report } from "../output/report.ts";
 import { openExistingManager, planned, printWarnings } from "./change.ts";
+import { endDryRun, printPlan } from "./plan.ts";
 
-type DestroyFlags = ApprovalFlags & ProgressOptions;
+interface DestroyFlags extends ApprovalFlags, ProgressOptions {
+  readonly dryRun: boolean;
+}
 
 export async function destroy(name: string, flags: DestroyFlags, context: CommandContext): Promise<void> {
   const workspace = openWorkspace(name, context, { warn: true, existing: true });
   const { root, environment } = workspace;
   refuseProtected(environment);
-  await mendState(workspace);
+  await (flags.dryRun ? clearAbandonedState(workspace) : mendState(workspace));
   // A state that cannot be read may own what there is: it is refused before anything goes, the file itself included.
   if (environment.backend.kind === "local") await readState(stateFile(root, name));
   if (environment.kind === "simulated" && (await workspace.secrets.find()) === undefined)
@@ -28,9 +32,12 @@ export async function destroy(name: string, flags: DestroyFlags, context: Comman
   const manager = await openExistingManager(workspace, context, { stateless: true });
   const kubeconfig = await workspace.clientFiles.kubeconfig();
   const outcome = await planned(workspace, manager, { intent: "destroy" }, context, (change) =>
-    destroyPlanned(change, workspace, flags, context),
+    flags.dryRun && !change.isEmpty
+      ? showOnly(change, workspace, manager, flags, context)
+      : destroyPlanned(change, workspace, flags, context),
   );
   if (outcome === "declined") return;
+  if (flags.dryRun) return reportEnd(workspace, outcome, flags, context);
   await removeEmptyState(workspace);
   if (kubeconfig !== undefined) await forgetContext(kubeconfig, context);
   // Files that an earlier run has left are no cluster.
@@ -62,6 +69,19 @@ async function forgetContext(kubeconfig: string, context: CommandContext): Promi
   }
 }
 
+async function showOnly(
+  change: PlannedChange,
+  workspace: Workspace,
+  manager: Manager,
+  { json = false }: DestroyFlags,
+  context: CommandContext,
+): Promise<"declined"> {
+  printWarnings(change, context);
+  printPlan(change, { workspace, manager, unhealthy: [], json }, context);
+  endDryRun(`destroy ${workspace.name}`, context);
+  return "declined";
+}
+
 async function destroyPlanned(
   change: PlannedChange,
   { environment, name }: Workspace,
@@ -81,6 +101,17 @@ async function destroyPlanned(
 /** Without secrets the machines cannot be reset; simulated ones can be removed all the same. */
 async function forgetSimulated(workspace: Workspace, flags: DestroyFlags, context: CommandContext): Promise<void> {
   const outcome = (await workspace.machines.has()) ? "destroyed" : "not-deployed";
+  if (flags.dryRun && outcome === "destroyed") {
+    const message = `${workspace.name} has no secrets: its machines would be removed without a reset.`;
+    report(
+      context,
+      { json: flags.json === true },
+      { at: context.clock.now().toISOString(), type: "planned", message },
+      message,
+    );
+    return endDryRun(`destroy ${workspace.name}`, context);
+  }
+  if (flags.dryRun) return reportEnd(workspace, outcome, flags, context);
   await workspace.machines.remove();
   await workspace.clientFiles.remove();
   await forgetDeployment(workspace);

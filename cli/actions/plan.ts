@@ -50,11 +50,11 @@ export async function showPlan(
   await planned(workspace, manager, options, context, async (change) => {
     const unhealthy = change.isEmpty && change.unseen === undefined ? await healthOf(workspace, context) : [];
     if (!raw) printWarnings(change, context);
+    if (!raw && !json && change.warnings.length > 0) context.stderr.write("\n");
     for (const line of unhealthy) context.stderr.write(`Not healthy: ${line}\n`);
     refuseUnseen(change, workspace);
-    if (json) context.stdout.write(jsonLine(jsonPlan(change, workspace, manager, unhealthy)));
-    else if (!raw || manager.kind === "talosmith")
-      context.stdout.write(textOf(change, unhealthy.length > 0, styleOf(context.stdout, context)));
+    if (json || !raw || manager.kind === "talosmith")
+      printPlan(change, { workspace, manager, unhealthy, json }, context);
     const notice = noticeOf(workspace, change);
     if (notice !== undefined) context.stderr.write(`${notice}\n`);
     context.exit(change.isEmpty ? 0 : 2);
@@ -68,6 +68,29 @@ function refuseUnseen({ isEmpty, unseen }: PlannedChange, { name, environment }:
   throw new TalosError("unavailable", `no machine of ${name} answers, so nothing could be compared`, {
     hint: `Look whether the machines run and can be reached from here: talosmith status ${name}`,
   });
+}
+
+interface PlanFacts {
+  readonly workspace: Workspace;
+  readonly manager: Manager;
+  /** What does not work of a cluster that has all that was declared. */
+  readonly unhealthy: readonly string[];
+  readonly json: boolean;
+}
+
+/** A plan on stdout: its text, or for programs. */
+export function printPlan(change: PlannedChange, facts: PlanFacts, context: CommandContext): void {
+  const { workspace, manager, unhealthy, json } = facts;
+  context.stdout.write(
+    json
+      ? jsonLine(jsonPlan(change, workspace, manager, unhealthy))
+      : textOf(change, unhealthy.length > 0, styleOf(context.stdout, context)),
+  );
+}
+
+/** The last line of every dry run, with the command that does what was shown. */
+export function endDryRun(command: string, context: CommandContext): void {
+  context.stderr.write(`\nNothing was changed. To do it: talosmith ${command}\n`);
 }
 
 function textOf(change: PlannedChange, isUnhealthy: boolean, style: Style): string {

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { posix, resolve } from "node:path";
 import {
+  type Backup,
   downloadBackup,
   findBackup,
   isOf,
@@ -12,24 +13,41 @@ import {
   type SnapshotStatus,
   snapshotStatus,
 } from "../../engine/backup/index.ts";
-import { checkOwner, deleteNodes, type EngineOptions, type RestoreResult, restoreCluster } from "../../engine/index.ts";
+import {
+  checkOwner,
+  type DesiredCluster,
+  deleteNodes,
+  type EngineOptions,
+  type EventListener,
+  previewRestore,
+  type RestoreOptions,
+  type RestorePlan,
+  type RestoreResult,
+  restoreCluster,
+} from "../../engine/index.ts";
 import { ownBucket } from "../../model/index.ts";
+import { findingLine, stepsText } from "../../review/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { temporaryFolder } from "../../talos/process-folder.ts";
 import { sizeOf } from "../../workspace/amounts.ts";
 import { openBackups } from "../../workspace/backups.ts";
 import { emergencyPolicy } from "../../workspace/rollout.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
-import { type ApprovalFlags, approved, confirmed } from "../ask.ts";
+import { type ApprovalFlags, approvedFor, confirmed } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
-import { withProgress } from "../output/progress.ts";
+import { styleOf } from "../output/colors.ts";
+import { withProgress, withStatus } from "../output/progress.ts";
+import { jsonText } from "../output/table.ts";
 import { showManager } from "./change.ts";
+import { endDryRun } from "./plan.ts";
 
 interface RestoreFlags extends ApprovalFlags {
   readonly from: string;
   readonly discardData: boolean;
   /** Delete nodes that the backup has, that are not in the file and do not answer. @default false: asked on a terminal */
   readonly deleteDeadNodes?: boolean;
+  readonly dryRun: boolean;
   readonly json: boolean;
 }
 
@@ -46,30 +64,96 @@ export async function restore(name: string, flags: RestoreFlags, context: Comman
   await showManager(workspace, flags, context);
   const folder = temporaryFolder("restore");
   try {
-    const { path, status } = await fetchSnapshot(workspace, flags.from, folder);
+    const { path, status, label } = await fetchSnapshot(workspace, flags.from, folder);
     const cluster = environment.cluster.name;
     context.stderr.write(
-      `${flags.from}: ${sizeOf(status.bytes)}, revision ${status.revision}, hash ${status.hash}: whole.\n`,
+      `${label}: ${sizeOf(status.bytes)}, revision ${status.revision}, hash ${status.hash}: whole.\n`,
     );
-    const question = `Everything in ${cluster} goes back to this backup. What came after it is lost.`;
-    if (!(await approved(question, cluster, flags, context))) return;
+    const { discardData } = flags;
     const desired = await workspace.desiredAgain(secrets);
-    const options = workspace.engineOptionsFor({ desired, secrets });
     const policy = emergencyPolicy(environment);
-    const strays = await withProgress(context, { json: flags.json }, async (events) => {
+    const options = { ...workspace.engineOptionsFor({ desired, secrets }), snapshot: path, discardData, policy };
+    const planned = await planRestore(workspace, options, context);
+    showPlan(planned, { cluster, label, takenAt: status.takenAt, desired }, flags, context);
+    if (flags.dryRun) {
+      endDryRun(commandOf(name, flags), context);
+      return;
+    }
+    const question = `Restore ${name} from this backup? This cannot be undone.`;
+    if (!(await approvedFor(environment, question, flags, context))) return;
+    const strays = await withProgress(context, { json: flags.json, title: name }, async (events) => {
       await checkOwner({ ...options, events, claim: workspace.claim });
-      const { discardData } = flags;
-      const { strays } = await restoreCluster({ ...options, events, snapshot: path, discardData, policy }).catch(
-        nameTheFlag,
-      );
+      const { strays } = await restoreCluster({ ...options, events }).catch(nameTheFlag);
       return strays;
     });
-    await forgetNodes(strays, { ...options, policy }, flags, context);
+    await forgetNodes(strays, options, flags, context);
     await clientFiles.ensure(desired, secrets);
     context.stderr.write(`${cluster} is back. kubeconfig: ${clientFiles.paths.kubeconfig}\n`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+function commandOf(name: string, { from, discardData, deleteDeadNodes = false }: RestoreFlags): string {
+  const switches = [discardData && "--discard-data", deleteDeadNodes && "--delete-dead-nodes"].filter(
+    (word) => word !== false,
+  );
+  return ["restore", name, "--from", from, ...switches].join(" ");
+}
+
+/** Looks at the machines, and shows on a terminal that it does. Refused here is what would be refused after the approval. */
+async function planRestore(
+  { name }: Workspace,
+  options: RestoreOptions,
+  context: CommandContext,
+): Promise<RestorePlan> {
+  return withStatus(context, `Planning ${name}`, (waits) => {
+    const events: EventListener = ({ type, message }) => {
+      if (type === "waiting") waits(message);
+    };
+    return previewRestore({ ...options, events }).catch(nameTheFlag);
+  });
+}
+
+interface RestoreFacts {
+  readonly cluster: string;
+  readonly label: string;
+  /** Undefined of a file without a manifest. */
+  readonly takenAt: Date | undefined;
+  readonly desired: DesiredCluster;
+}
+
+/** What is lost, then the steps, whether it is asked for or not. For programs the progress has the steps, too. */
+function showPlan(plan: RestorePlan, facts: RestoreFacts, flags: RestoreFlags, context: CommandContext): void {
+  const { dryRun, json } = flags;
+  const out = dryRun && !json ? context.stdout : context.stderr;
+  const style = styleOf(out, context);
+  const findings = lossesOf(plan, facts).map((sentence) =>
+    findingLine({ level: "danger", title: "Data lost", address: facts.cluster, sentence }, style),
+  );
+  if (findings.length > 0) out.write(`\n${findings.join("\n")}\n`);
+  if (json && dryRun) {
+    const steps = plan.steps.map(({ id, sentence, machine }) => ({ id, sentence, ...given({ machine }) }));
+    context.stdout.write(jsonText({ v: 1, steps }));
+  } else if (!json) {
+    const sentences = plan.steps.map(({ sentence }) => sentence);
+    const names = facts.desired.machines.map(({ name }) => name);
+    const steps = plan.resumed
+      ? "An earlier run has started etcd from this backup: the rest of it is done.\n"
+      : stepsText(sentences, names, style);
+    out.write(`\n${steps}${dryRun ? "" : "\n"}`);
+  }
+}
+
+/** A run that goes on wipes nothing any more. */
+function lossesOf({ steps, resumed }: RestorePlan, { cluster, label, takenAt }: RestoreFacts): readonly string[] {
+  if (resumed) return [];
+  const wiped = steps.flatMap(({ kind, machine }) => (kind === "wipe-etcd" ? [machine] : []));
+  const when = takenAt === undefined ? label : `${label} was taken (${takenAt.toISOString()})`;
+  return [
+    ...(wiped.length === 0 ? [] : [`the etcd data of ${wiped.join(", ")} is wiped.`]),
+    `all changes in the Kubernetes of cluster ${cluster} since ${when} are lost.`,
+  ];
 }
 
 /** Nodes that the backup has and the file has not: those that do not answer are deleted where a person agrees. */
@@ -99,17 +183,20 @@ function nameTheFlag(error: unknown): never {
   throw new TalosError(known.code, known.message, { hint, cause: error });
 }
 
+interface Snapshot {
+  readonly path: string;
+  readonly status: SnapshotStatus & Partial<Pick<Backup, "takenAt">>;
+  /** How people know it. */
+  readonly label: string;
+}
+
 /** A file by its path, an object by its URL, else a backup of the environment by its name. */
-async function fetchSnapshot(
-  workspace: Workspace,
-  from: string,
-  folder: string,
-): Promise<{ readonly path: string; readonly status: SnapshotStatus }> {
+async function fetchSnapshot(workspace: Workspace, from: string, folder: string): Promise<Snapshot> {
   const { environment, context } = workspace;
   const file = resolve(context.cwd, from);
-  if (from !== "latest" && existsSync(file)) return { path: file, status: await snapshotStatus(file) };
+  if (from !== "latest" && existsSync(file)) return { path: file, status: await snapshotStatus(file), label: from };
   const object = parseS3Url(from);
-  if (object !== undefined) return fetchObject(workspace, object, folder);
+  if (object !== undefined) return { ...(await fetchObject(workspace, object, folder)), label: from };
   const { store, cluster, cas } = await openBackups(workspace);
   const backup = await findBackup(store, cluster, from, { cas, signal: context.signal });
   if (!isOf(backup, cas)) {
@@ -117,7 +204,7 @@ async function fetchSnapshot(
       hint: `What is in it can only be opened with the secrets of that cluster. Put them into ${environment.secrets.file} first.`,
     });
   }
-  return { path: await downloadBackup(store, backup, folder, context.signal), status: backup };
+  return { path: await downloadBackup(store, backup, folder, context.signal), status: backup, label: backup.id };
 }
 
 /** With the region, endpoint and profile that the environment's backups use, if it has any in S3. */
@@ -125,7 +212,7 @@ async function fetchObject(
   { root, environment, context }: Workspace,
   { bucket, key }: { readonly bucket: string; readonly key: string },
   folder: string,
-): Promise<{ readonly path: string; readonly status: SnapshotStatus }> {
+): Promise<Omit<Snapshot, "label">> {
   const prefix = key.includes("/") ? posix.dirname(key) : undefined;
   const store = await openStore({ s3: { ...ownBucket(environment), ...environment.backup?.s3, bucket, prefix } }, root);
   const file = await ScratchFile.in(folder);

@@ -13,6 +13,7 @@ import {
   withLock,
 } from "../../engine/index.ts";
 import { type Environment, firstContactOf } from "../../model/index.ts";
+import { passesText } from "../../review/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { beginRotation, caFingerprint, type SecretsBundle } from "../../talos/secrets/index.ts";
@@ -22,9 +23,11 @@ import type { PlacedStore } from "../../workspace/secrets.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approvedFor } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
-import { withProgress } from "../output/progress.ts";
+import { styleOf } from "../output/colors.ts";
+import { withProgress, withStatus } from "../output/progress.ts";
 import { jsonText } from "../output/table.ts";
 import { showManager } from "./change.ts";
+import { endDryRun } from "./plan.ts";
 
 interface RotateCaFlags extends ApprovalFlags {
   readonly dryRun: boolean;
@@ -35,9 +38,9 @@ interface RotateCaFlags extends ApprovalFlags {
 }
 
 const words: Readonly<Record<RotationPass["phase"], string>> = {
-  accept: "1. All machines accept the new CAs and the old ones:",
-  issue: "2. The new CAs issue; the old ones are still accepted:",
-  drop: "3. The old CAs are not accepted any more:",
+  accept: "1. All machines accept the new CAs and the old ones",
+  issue: "2. The new CAs issue; the old ones are still accepted",
+  drop: "3. The old CAs are not accepted any more",
 };
 
 /** Exchanges CAs: first into where the secrets are kept, then onto the machines, pass by pass. */
@@ -57,11 +60,12 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
     const begun = secrets.rotation === undefined ? begin(secrets, flags, context) : secrets;
     const passes = rotationPasses(cluster.spec, begun);
     const options = workspace.engineOptionsFor({ desired: cluster.desired, secrets });
-    const preview = await previewCluster(options);
+    const preview = await withStatus(context, `Planning ${name}`, () => previewCluster(options));
     if (secrets.rotation === undefined) refuseUnfinished(name, preview);
     else context.stderr.write(`An exchange of CAs is under way (${secrets.rotation.phase}); it is taken up there.\n`);
     const planned = planRotation(passes, preview.observed, options.policy);
-    showPasses(planned, flags, context);
+    const names = cluster.desired.machines.map(({ name: machine }) => machine);
+    showPasses(planned, names, flags, context);
     const steps = planned.flatMap((pass) => pass.steps);
     const notice = windowNotice(
       environment,
@@ -70,7 +74,7 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
     );
     if (notice !== undefined) context.stderr.write(`${notice}\n`);
     if (flags.dryRun) {
-      context.stderr.write(`Nothing was changed. To do it: talosmith rotate-ca ${name} --dry-run=false\n`);
+      endDryRun(commandOf(name, flags), context);
       return;
     }
     await checkOwner({ ...options, claim });
@@ -96,10 +100,21 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
   });
 }
 
+function commandOf(name: string, { talos, kubernetes, ageRecipient }: RotateCaFlags): string {
+  const switches = [!talos && "--talos=false", !kubernetes && "--kubernetes=false"].filter((word) => word !== false);
+  const recipients = ageRecipient.map((recipient) => `--age-recipient ${recipient}`);
+  return ["rotate-ca", name, "--dry-run=false", ...switches, ...recipients].join(" ");
+}
+
 type PlannedPasses = ReturnType<typeof planRotation>;
 
 /** What an exchange does. For programs, the progress has it, too, where it is not only planned. */
-function showPasses(planned: PlannedPasses, { dryRun, json }: RotateCaFlags, context: CommandContext): void {
+function showPasses(
+  planned: PlannedPasses,
+  machines: readonly string[],
+  { dryRun, json }: RotateCaFlags,
+  context: CommandContext,
+): void {
   if (json && !dryRun) return;
   if (json) {
     const passes = planned.map(({ phase, steps }) => ({
@@ -109,9 +124,12 @@ function showPasses(planned: PlannedPasses, { dryRun, json }: RotateCaFlags, con
     context.stdout.write(jsonText({ v: 1, passes }));
     return;
   }
+  const passes = planned.map(({ phase, steps }) => ({
+    title: words[phase],
+    steps: steps.map(({ sentence }) => sentence),
+  }));
   const out = dryRun ? context.stdout : context.stderr;
-  for (const { phase, steps } of planned)
-    out.write(`${words[phase]}\n${steps.map(({ sentence }) => `- ${sentence}\n`).join("")}`);
+  out.write(`\n${passesText(passes, machines, styleOf(out, context))}${dryRun ? "" : "\n"}`);
 }
 
 /** A machine that its group starts during the exchange boots with the old CAs. */

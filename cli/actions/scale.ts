@@ -22,7 +22,7 @@ export async function scale(name: string, pool: string, flags: ScaleFlags, conte
     edit.texts.size === 0
       ? `${file} has ${counted(flags.to, "machine")} in pool ${pool} already.`
       : `${file}: machines in pool ${pool} ${before} → ${flags.to}`;
-  await applyEdit({ name, edit, lines: [line], flags, context });
+  await applyEdit({ name, edit, lines: [line], command: `scale ${name} ${pool} --to ${flags.to}`, flags, context });
 }
 
 function countOf({ environment }: Workspace, pool: string): number {

@@ -19,7 +19,7 @@ import { openWorkspace } from "../../workspace/workspace.ts";
 import type { ApprovalFlags } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { deployThrough, forRun, openExistingManager, type RunFlags } from "./change.ts";
-import { showPlan } from "./plan.ts";
+import { endDryRun, showPlan } from "./plan.ts";
 
 export interface UpgradeFlags extends ApprovalFlags, RunFlags {
   readonly to?: string | undefined;
@@ -44,7 +44,9 @@ export async function upgradeTo(
   const change = versionChange(field, name, flags.to, before);
   const warnings = change.after.warnings.map((warning) => `Warning: ${formatFault(warning)}\n`);
   const lines = [...consequences(root, field, change), ...warnings];
-  await applyEdit({ name, edit: { environment: change.after, texts: change.texts, before }, lines, flags, context });
+  const edit = { environment: change.after, texts: change.texts, before };
+  const command = `upgrade ${fieldWords[field]} ${name} --to ${flags.to}`;
+  await applyEdit({ name, edit, lines, command, flags, context });
 }
 
 /** As commander says it of a required option, with the versions there are. */
@@ -73,6 +75,8 @@ function versionsHint(field: VersionField, name: string, read: ReadFile): string
 /** What a list of versions leaves out. */
 export const newerVersions = "These are the versions that talosmith knows; a newer patch version can be given exactly.";
 
+const fieldWords: Readonly<Record<VersionField, string>> = { talosVersion: "talos", kubernetesVersion: "k8s" };
+
 const minorExamples: Readonly<Record<VersionField, string>> = { talosVersion: "1.13", kubernetesVersion: "1.36" };
 
 export interface Edit {
@@ -80,20 +84,24 @@ export interface Edit {
   readonly edit: EditedEnvironment;
   /** What the edit changes, for people: shown once it is known that the change can be made. */
   readonly lines: readonly string[];
+  /** Which command makes the change, without our name and flags. */
+  readonly command: string;
   readonly flags: Omit<UpgradeFlags, "to">;
   readonly context: CommandContext;
 }
 
 /** Plans with other texts in files; writes them once the plan is approved, and applies it. */
-export async function applyEdit({ name, edit, lines, flags, context }: Edit): Promise<void> {
+export async function applyEdit({ name, edit, lines, command, flags, context }: Edit): Promise<void> {
   const started = performance.now();
+  const typed = flags.kubernetes ? command : `${command} --no-kubernetes`;
   const before = openWorkspace(name, context);
   const workspace = forRun(before.edited(edit), flags);
   const showEdit = () => context.stderr.write(lines.map((line) => `${line}\n`).join(""));
   if (flags.writeOnly) {
     showEdit();
     if (!flags.dryRun) await workspace.save();
-    context.stderr.write(flags.dryRun ? "Nothing was changed.\n" : `Now: talosmith deploy ${name}\n`);
+    if (flags.dryRun) endDryRun(`${typed} --write-only`, context);
+    else context.stderr.write(`Now: talosmith deploy ${name}\n`);
     return;
   }
   refuseUnfinishedMigration(workspace.root);
@@ -106,6 +114,7 @@ export async function applyEdit({ name, edit, lines, flags, context }: Edit): Pr
     return;
   }
   await showPlan(workspace, manager, { raw: false, json: flags.json }, context);
+  endDryRun(typed, context);
   context.exit(0);
 }
 

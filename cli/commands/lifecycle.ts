@@ -38,6 +38,7 @@ export function registerPlan(program: Command, context: CommandContext): void {
 export function registerDestroy(program: Command, context: CommandContext): void {
   const add = (word: string) =>
     addApproval(environmentCommand(program, word))
+      .option("--dry-run", "show the plan and change nothing", false)
       .option("--json", "report progress as NDJSON on stdout", false)
       .action(runs(context, async () => (await import("../actions/destroy.ts")).destroy));
   add("destroy").description("reset every machine of an environment, then remove them; asks for confirmation");
@@ -94,6 +95,7 @@ export function registerRestore(program: Command, context: CommandContext): void
     .description("rebuild a cluster whose control planes lost their data from a backup of etcd")
     .requiredOption("--from <backup>", "latest, the name of a backup, a file, or s3://bucket/key")
     .option("--discard-data", "wipe the etcd data that control planes still have", false)
+    .option("--dry-run", "show the plan and change nothing", false)
     .option("--delete-dead-nodes", "delete nodes of the backup that are not ready and not in the file", false)
     .option("--json", "report progress as NDJSON on stdout", false)
     .action(runs(context, async () => (await import("../actions/restore.ts")).restore));

@@ -166,6 +166,26 @@ interface Status {
   end(): void;
 }
 
+/** Shows a status, and what the work waits for, until it is done. */
+export async function withStatus<T>(
+  context: Pick<CommandContext, "stderr" | "clock" | "env">,
+  text: string,
+  work: (waits: (reason: string) => void) => Promise<T>,
+): Promise<T> {
+  const status = showStatus(context, text);
+  let last = "";
+  const line = (message: string) => {
+    const reason = message.replace(elapsedWords, "");
+    if (reason !== last) context.stderr.write(`… ${oneLine(message)}\n`);
+    last = reason;
+  };
+  try {
+    return await work(status.waits ?? line);
+  } finally {
+    status.end();
+  }
+}
+
 /** Shows what is being prepared: on a terminal until its end, else as lines. */
 export function showStatus(context: Pick<CommandContext, "stderr" | "clock" | "env">, text: string): Status {
   if (!isRedrawable(context.stderr, context)) {

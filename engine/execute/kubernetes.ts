@@ -42,7 +42,7 @@ export async function upgradeKubernetes(step: StepOf<"upgrade-kubernetes">, cont
       const image = componentImages(context.desiredMachine(step.machine).config).get(step.component) ?? "";
       const config = withComponentImages(state.config, new Map([[step.component, image]]));
       const refused = await attempt(() => context.machines.changeConfig(target, config, "no-reboot", context.signal));
-      return refused ?? `${step.component} gets its new version`;
+      return refused ?? `changing the image of ${step.component}`;
     }
     return componentReason(step.component, step.machine, step.to, context);
   });
@@ -69,15 +69,16 @@ async function componentReason(
   if (component === "kube-proxy") return undefined;
   if (component !== "kubelet") {
     const found = await context.machines.kubernetes.component(component, machine, context.signal);
-    if (found === undefined) return `the pod of ${component} is not there`;
-    if (found.version !== version) return `${component} still runs ${found.version}`;
+    if (found === undefined) return `waiting for the pod of ${component}`;
+    if (found.version !== version) return `waiting for ${component} ${version} to start; ${found.version} runs now`;
     if (found.ready) return undefined;
     return `waiting for ${component} ${version} to become ready${found.reason === undefined ? "" : `: ${found.reason}`}`;
   }
   const observed = await context.observeNode(machine);
   if (observed.kind === "unreachable") return `the Kubernetes API does not answer: ${observed.reason}`;
   const { node } = observed;
-  if (node?.kubeletVersion !== `v${version}`) return `its kubelet still is ${node?.kubeletVersion ?? "not there"}`;
+  if (node?.kubeletVersion !== `v${version}`)
+    return `waiting for kubelet v${version} to start; ${node?.kubeletVersion ?? "none"} runs now`;
   return node.ready || !context.desired.nodesBecomeReady ? undefined : notReadyYet(node);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
+import { progressWords } from "./progress-words.ts";
 import { type Sleeper, sleeperBy, type Timing, throwIfCanceled } from "./timing.ts";
 
 export interface WaitOptions {
@@ -128,9 +129,10 @@ export async function attempt(action: () => Promise<unknown>): Promise<string | 
   }
 }
 
-/** What is waited for, and for how long once that is worth a word: `etcd is starting (12 s)`. */
+/** What is waited for, for people, and for how long once that is worth a word: `etcd is starting (12 s)`. */
 export function withElapsed(reason: string, waited: number): string {
-  return waited < heartbeat ? reason : `${reason} (${describeDuration(waited)})`;
+  const words = progressWords(reason, waited);
+  return waited < heartbeat ? words : `${words} (${describeDuration(waited)})`;
 }
 
 export function describeDuration(milliseconds: number): string {

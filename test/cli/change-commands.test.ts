@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { registerReview, registerStatus } from "../../cli/commands/inspect.ts";
-import { registerDeploy, registerPlan, registerScale } from "../../cli/commands/lifecycle.ts";
+import { registerDeploy, registerDestroy, registerPlan, registerScale } from "../../cli/commands/lifecycle.ts";
 import { registerSim } from "../../cli/commands/sim.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import type { ToldEvent } from "../../engine/index.ts";
@@ -14,7 +14,15 @@ import { isDangerous } from "../../workspace/planned-change.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import { testContext } from "../support/command-context.ts";
 
-const registrations = [registerDeploy, registerPlan, registerReview, registerScale, registerStatus, registerSim];
+const registrations = [
+  registerDeploy,
+  registerDestroy,
+  registerPlan,
+  registerReview,
+  registerScale,
+  registerStatus,
+  registerSim,
+];
 
 /** Plans and scaling of a cluster on the simulator, without Terraform, as a user would type them. */
 describe("the commands that change a cluster", () => {
@@ -134,7 +142,22 @@ describe("the commands that change a cluster", () => {
     expect(stderr).toContain("tiny is managed without Terraform.\nenvironments/tiny.yaml: machines in pool w 1 → 2\n");
     expect(stdout).toContain("  create machine: tiny-w-2\n");
     expect(stdout).toContain("  Apply initial configs\n    tiny-w-2: apply initial config, wait for Kubernetes node\n");
+    expect(stderr).toMatch(/\nNothing was changed\. To do it: talosmith scale tiny w --to 2\n$/);
     expect([exitCode, readFileSync(file, "utf8")]).toEqual([0, before]);
+    expect(await machines()).toEqual(["tiny-cp-1 running", "tiny-w-1 running"]);
+  });
+
+  test("a dry run of destroy shows the plan, dangers first, changes nothing and ends with 0", async () => {
+    const { stdout, stderr, exitCode } = await talosmith("destroy", "tiny", "--dry-run");
+    expect(stdout).toMatch(
+      /^DANGER Cluster destroyed: .*\n\nInfrastructure\n {2}destroy 2 machines: tiny-cp-1, tiny-w-1\n/,
+    );
+    expect(stderr).toBe(
+      "tiny is managed without Terraform.\nPlanning tiny\n\nNothing was changed. To do it: talosmith destroy tiny\n",
+    );
+    expect(exitCode).toBe(0);
+    const json = JSON.parse((await talosmith("destroy", "tiny", "--dry-run", "--json")).stdout);
+    expect(json).toMatchObject({ v: 1, environment: "tiny", findings: [{ level: "danger" }] });
     expect(await machines()).toEqual(["tiny-cp-1 running", "tiny-w-1 running"]);
   });
 

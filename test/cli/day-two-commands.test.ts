@@ -166,15 +166,39 @@ describe("the commands for day two", () => {
     await removeBackup(store, other.id);
   });
 
-  test("restore refuses while the control plane has its data, and does nothing without an answer", async () => {
-    const asked = await talosmith("restore", "tiny", "--from", "latest");
-    expect(asked.stderr).toContain("Add --yes to go ahead without asking.");
-    const refused = await talosmith("restore", "tiny", "--from", "latest", "--yes");
-    expect(refused.stderr).toContain("--discard-data");
-    expect([asked.exitCode, refused.exitCode]).toEqual([1, 1]);
+  test("restore refuses while the control plane has its data, before anyone is asked", async () => {
+    for (const flags of [[], ["--yes"], ["--dry-run"]]) {
+      const refused = await talosmith("restore", "tiny", "--from", "latest", ...flags);
+      expect(refused.stderr).toContain("--discard-data");
+      expect(refused.exitCode).toBe(1);
+    }
     expect((await talosmith("restore", "tiny", "--from", "tiny-20200101T000000Z-0000", "--yes")).stderr).toContain(
       "holds no backup tiny-20200101T000000Z-0000",
     );
+  });
+
+  test("a dry run of restore names what is wiped and lost, then the steps, and changes nothing", async () => {
+    const words = ["restore", "tiny", "--from", "latest", "--discard-data", "--dry-run"];
+    const { stdout, exitCode } = await talosmith(...words);
+    const taken = /tiny-\d+T\d+Z-[0-9a-f]{4} was taken \([\d-]+T[\d:.]+Z\)/;
+    expect(stdout.replace(taken, "<backup>")).toBe(
+      [
+        "",
+        "DANGER Data lost: the etcd data of tiny-cp-1 is wiped.",
+        "DANGER Data lost: all changes in the Kubernetes of cluster tiny since <backup> are lost.",
+        "",
+        "Steps (4)",
+        "  Restore etcd",
+        "    tiny-cp-1: wipe etcd data, restore etcd from the backup, wait for etcd, wait for Kubernetes node",
+        "",
+      ].join("\n"),
+    );
+    expect(exitCode).toBe(0);
+    const { steps } = JSON.parse((await talosmith(...words, "--json")).stdout);
+    expect(steps).toHaveLength(4);
+    expect(JSON.parse((await talosmith("status", "tiny", "--json")).stdout).machines).toMatchObject([
+      { stage: "running" },
+    ]);
   });
 
   describe("of a cluster that a state elsewhere has", () => {
@@ -264,6 +288,10 @@ describe("the commands for day two", () => {
       .toBe("maintenance");
     const { stderr, exitCode } = await talosmith("restore", "tiny", "--from", "latest", "--yes");
     expect(stderr).toContain("tiny is back");
+    // One count from the first step to the last.
+    expect(stderr).toMatch(/\nSteps \(4\)\n/);
+    const counts = [...stderr.matchAll(/ \[(\d+)\/(\S+)\] ✓ /g)].map(([, done, all]) => `${done}/${all}`);
+    expect([...new Set(counts)]).toEqual(["1/4", "2/4", "3/4", "4/4"]);
     expect(exitCode).toBe(0);
     expect(await uid()).toBe(before);
   });

@@ -93,7 +93,7 @@ describe("a cluster on machines that Terraform made", () => {
     expect(status.stdout, status.stderr).toContain("cp-1");
     const { stdout, exitCode, stderr } = await talosmith("rotate-ca", "lab");
     expect(exitCode, stderr).toBe(0);
-    expect(stdout.match(/apply config to cp-1/g)).toHaveLength(3);
+    expect(stdout.match(/ cp-1: apply config without a reboot/g)).toHaveLength(3);
     // Neither goes through Terraform, so that neither needs it on the PATH.
     for (const shown of [status.stderr, stderr])
       expect(shown).toMatch(/^lab is managed by terraform \(state\/lab\.tfstate\)\.\n/);

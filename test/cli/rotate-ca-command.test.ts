@@ -106,19 +106,27 @@ describe("rotate-ca", () => {
     expect(passes[0].steps[0]).toMatchObject({ id: expect.any(String), sentence: expect.any(String) });
     const { stdout, exitCode } = await talosmith(["rotate-ca", "tiny"]);
     expect(exitCode).toBe(0);
-    expect(stdout.split("\n").filter((line) => /^\d\. |apply config|restart/.test(line))).toEqual([
-      "1. All machines accept the new CAs and the old ones:",
-      "- apply config to tiny-cp-1 without a reboot",
-      "- apply config to tiny-w-1 without a reboot",
-      "2. The new CAs issue; the old ones are still accepted:",
-      "- apply config to tiny-cp-1 without a reboot",
-      "- apply config to tiny-w-1 without a reboot",
-      "- restart kube-proxy, DNS and the pod network of the cluster, so that they trust the new CA of Kubernetes",
-      "3. The old CAs are not accepted any more:",
-      "- apply config to tiny-cp-1 without a reboot",
-      "- apply config to tiny-w-1 without a reboot",
+    // As a plan: a heading with the number of steps, then pass, phase and machine.
+    const machines = () => [
+      "    Change configs",
+      "      tiny-cp-1: apply config without a reboot, wait for etcd, wait for Kubernetes node",
+      "      tiny-w-1: apply config without a reboot, wait for Kubernetes node",
+    ];
+    expect(stdout.split("\n").filter((line) => line !== "")).toEqual([
+      "Steps (16)",
+      "  1. All machines accept the new CAs and the old ones",
+      ...machines(),
+      "  2. The new CAs issue; the old ones are still accepted",
+      ...machines(),
+      "    Restart pods",
+      "      restart kube-proxy, DNS and the pod network of the cluster, so that they trust the new CA of Kubernetes",
+      "  3. The old CAs are not accepted any more",
+      ...machines(),
     ]);
     expect(readFileSync(at("generated/tiny/secrets.yaml"), "utf8")).toBe(before);
+    expect((await talosmith(["rotate-ca", "tiny", "--talos=false"])).stderr).toBe(
+      "tiny is managed without Terraform.\nPlanning tiny\n\nNothing was changed. To do it: talosmith rotate-ca tiny --dry-run=false --talos=false\n",
+    );
     expect((await rotate("--talos=false", "--kubernetes=false")).stderr).toContain("nothing to exchange");
   });
 

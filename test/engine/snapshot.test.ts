@@ -3,7 +3,15 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { checkSnapshot, type Machines, planRestore, restoreCluster } from "../../engine/index.ts";
+import { Board } from "../../cli/output/board.ts";
+import {
+  checkSnapshot,
+  type Machines,
+  planRestore,
+  previewRestore,
+  restoreCluster,
+  type ToldEvent,
+} from "../../engine/index.ts";
 import { defaultPolicy } from "../../engine/policy.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
@@ -61,14 +69,18 @@ describe("a cluster that lost its etcd", () => {
     const observed = await (await import("../../engine/index.ts")).observe(desired, {
       machines: world.port(),
     });
-    const steps = planRestore(desired, observed, { snapshot: path, discardData: true });
+    const steps = planRestore(desired, observed, { snapshot: path, discardData: true }, defaultPolicy);
     expect(steps.map(({ id }) => id)).toEqual([
       "wipe-etcd/cp-1",
       "wipe-etcd/cp-3",
       "apply-config/cp-2",
       "restore-etcd/cp-1",
+      ...desired.machines.flatMap(({ name, role }) => [
+        ...(role === "controlplane" ? [`join-etcd/${name}`] : []),
+        `join-kubernetes/${name}`,
+      ]),
     ]);
-    expect(steps.at(-1)?.after).toEqual(["wipe-etcd/cp-1", "wipe-etcd/cp-3", "apply-config/cp-2"]);
+    expect(steps[3]?.after).toEqual(["wipe-etcd/cp-1", "wipe-etcd/cp-3", "apply-config/cp-2"]);
   });
 
   test("is restored, not called so, after a restore that was stopped before it gave the snapshot to a machine", async () => {
@@ -128,6 +140,30 @@ describe("a cluster that lost its etcd", () => {
     expect(world.log).toContain("restore cp-1 etcd of old\0");
     expect(world.violations).toEqual([]);
     expect((await apply(desired)).steps).toEqual([]);
+  });
+
+  test("has all its steps in the first plan, so that the count goes from start to end, workers without config included", async () => {
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    for (const { name } of desired.machines) world.replace(name);
+    await writeFile(path, Buffer.concat(snapshotChunks("etcd of old")));
+    const port = world.port();
+    const machines: Machines = { ...port, restore: (target) => port.restore(target, inMemory("etcd of old")) };
+    const options = { desired, secrets: testSecrets(), policy: defaultPolicy, machines, timing, snapshot: path };
+    const { steps, coming } = await previewRestore(options);
+    const told: ToldEvent[] = [];
+    const done = await restoreCluster({ ...options, events: (event) => told.push(event) });
+    expect(coming).toBe(0);
+    expect(done.steps.map(({ id }) => id)).toEqual(steps.map(({ id }) => id));
+    const board = new Board("lab", 0);
+    const counters = told.map((event) => {
+      board.note(event, 0);
+      return board.counter;
+    });
+    const counted = counters.filter((counter) => counter !== "");
+    expect(new Set(counted.map((counter) => counter.split("/")[1]))).toEqual(new Set([String(steps.length)]));
+    expect(counted.at(-1)).toBe(`${steps.length}/${steps.length}`);
   });
 
   test("comes back also where the answer to its start is lost and etcd takes its time", async () => {
