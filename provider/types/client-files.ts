@@ -12,6 +12,7 @@ import {
   type Resource,
   type StateOf,
   unknown,
+  type ValidateRequest,
 } from "../framework/index.ts";
 import { fetchKubeconfig, firstExpiry, issueTalosconfig, nodesOf } from "./access.ts";
 import type { Client } from "./client.ts";
@@ -19,7 +20,8 @@ import { clusterOf, fromOfficial } from "./official-moves.ts";
 import { type OwnFile, readToImport, removeOwn, sha256 } from "./own-files.ts";
 import { controlPlaneAddresses, isGiven, notImportable } from "./value-rules.ts";
 
-const attributes = {
+/** Of which cluster the files are, and where they lie. */
+export const clientFilePlaces = {
   cluster_name: attribute.required.string("Name of the cluster; the context in both files."),
   endpoints: controlPlaneAddresses,
   nodes: attribute.optional.stringList(
@@ -27,6 +29,10 @@ const attributes = {
   ),
   kubeconfig_path: attribute.required.string("Where the kubeconfig is written, relative to the project's root."),
   talosconfig_path: attribute.required.string("Where the talosconfig is written, relative to the project's root."),
+} satisfies Attributes;
+
+const attributes = {
+  ...clientFilePlaces,
   keep_on_disk: attribute.defaulted.bool(
     "Whether a file that is missing, or is not as it was written, is written again by the next apply.",
     { default: true },
@@ -85,15 +91,7 @@ export const clientFiles: Resource<Schema, Client> = {
   },
   timeouts: { create: "5m", update: "5m" },
 
-  validate({ config, diagnostics }) {
-    const { kubeconfig_path: kubeconfig, talosconfig_path: talosconfig } = config;
-    if (!isGiven(kubeconfig) || kubeconfig !== talosconfig) return;
-    diagnostics.error({
-      summary: "One path for two files",
-      detail: `Both files would be ${kubeconfig}; expected a path of its own for each.`,
-      path: path("talosconfig_path"),
-    });
-  },
+  validate: twoPaths,
 
   plan({ prior, planned, changed }) {
     const files = planned.contents === null ? {} : unknown;
@@ -208,26 +206,52 @@ function filesOf(state: State, client: Client): readonly OwnFile[] {
   ];
 }
 
-async function writeFiles(planned: PlanOf<Schema>, { client, signal, log }: Operation<Client>): Promise<State> {
-  const { text: talosconfig, credentials } = await issueTalosconfig(await client.secrets.of(null), {
-    clusterName: planned.cluster_name,
-    endpoints: planned.endpoints,
-    nodes: nodesOf(planned),
+/** Refuses one path for both files. */
+export function twoPaths({ config, diagnostics }: ValidateRequest<typeof clientFilePlaces>): void {
+  const { kubeconfig_path: kubeconfig, talosconfig_path: talosconfig } = config;
+  if (!isGiven(kubeconfig) || kubeconfig !== talosconfig) return;
+  diagnostics.error({
+    summary: "One path for two files",
+    detail: `Both files would be ${kubeconfig}; expected a path of its own for each.`,
+    path: path("talosconfig_path"),
   });
-  const kubeconfig = await fetchKubeconfig(client, planned.endpoints, signal);
-  await writeFileAtomically(client.path(planned.kubeconfig_path), kubeconfig);
-  await writeFileAtomically(client.path(planned.talosconfig_path), talosconfig);
-  log("info", "client files written", { cluster: planned.cluster_name });
+}
+
+interface IssuedFiles {
+  readonly kubeconfig: string;
+  readonly talosconfig: string;
+  /** When the first of the certificates expires. */
+  readonly expiresAt: string;
+}
+
+/** Writes both files with new certificates. */
+export async function issueClientFiles(
+  places: PlanOf<typeof clientFilePlaces>,
+  { client, signal, log }: Operation<Client>,
+): Promise<IssuedFiles> {
+  const { text: talosconfig, credentials } = await issueTalosconfig(await client.secrets.of(null), {
+    clusterName: places.cluster_name,
+    endpoints: places.endpoints,
+    nodes: nodesOf(places),
+  });
+  const kubeconfig = await fetchKubeconfig(client, places.endpoints, signal);
+  await writeFileAtomically(client.path(places.kubeconfig_path), kubeconfig);
+  await writeFileAtomically(client.path(places.talosconfig_path), talosconfig);
+  log("info", "client files written", { cluster: places.cluster_name });
+  const certificates = [credentials.certificate, kubeconfigParts(kubeconfig).clientCertificate];
+  return { kubeconfig, talosconfig, expiresAt: firstExpiry(certificates) };
+}
+
+async function writeFiles(planned: PlanOf<Schema>, operation: Operation<Client>): Promise<State> {
+  const { expiresAt, ...files } = await issueClientFiles(planned, operation);
   return {
     ...planned,
     keep_on_disk: planned.keep_on_disk !== false,
-    files: Object.fromEntries(
-      Object.entries({ kubeconfig, talosconfig }).filter(([name]) => planned.contents?.includes(name)),
-    ),
+    files: Object.fromEntries(Object.entries(files).filter(([name]) => planned.contents?.includes(name))),
     id: planned.cluster_name,
-    kubeconfig_fingerprint: sha256(kubeconfig),
-    talosconfig_fingerprint: sha256(talosconfig),
-    expires_at: firstExpiry([credentials.certificate, kubeconfigParts(kubeconfig).clientCertificate]),
+    kubeconfig_fingerprint: sha256(files.kubeconfig),
+    talosconfig_fingerprint: sha256(files.talosconfig),
+    expires_at: expiresAt,
   };
 }
 

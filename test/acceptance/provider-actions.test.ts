@@ -101,6 +101,16 @@ underTools("actions", ({ open }) => {
     const ready = await invoke("upgrade_check", { endpoints, talos_version: "v1.14.1" });
     expect(ready).toMatchObject({ progress: [expect.stringMatching(/^test can be upgraded: /)], errors: [] });
 
+    const files = { cluster_name: "test", kubeconfig_path: "kubeconfig", talosconfig_path: "talosconfig" };
+    const written = () => ["kubeconfig", "talosconfig"].map((file) => readFileSync(join(workspace.directory, file)));
+    expect(await invoke("rotate_client_files", { ...files, endpoints })).toMatchObject({ errors: [] });
+    const first = written();
+    const rotated = await invoke("rotate_client_files", { ...files, endpoints });
+    expect(rotated.progress).toEqual([expect.stringMatching(/^kubeconfig and talosconfig are written; valid until /)]);
+    written().forEach((bytes, index) => {
+      expect(bytes).not.toEqual(first[index]);
+    });
+
     // With a member down, nothing that pauses another one is begun.
     const lost = [...endpoints.slice(0, 2), "127.255.255.254"];
     expect((await invoke("etcd_defragment", { endpoints: lost })).errors).toEqual([
