@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { recordEvent } from "../kubernetes/events.ts";
-import { isNodeReady, newNode, nodeLease, nodeLeaseNamespace, nodeStatus, readyStatusOf } from "../kubernetes/node.ts";
+import {
+  heartbeatOf,
+  isNodeReady,
+  newNode,
+  nodeLease,
+  nodeLeaseNamespace,
+  nodeStatus,
+  readyStatusOf,
+} from "../kubernetes/node.ts";
 import { templateOf } from "../kubernetes/pod.ts";
 import { createObject, getObject, listObjects, timestamp, updateObject } from "../kubernetes/store.ts";
 import { isHealthy, isUp } from "../machine/life.ts";
@@ -85,7 +93,7 @@ function report(world: World, machine: Machine, serving: ReadonlyMap<string, boo
     getObject(heard, leases, nodeLeaseNamespace, name) === undefined
       ? createObject(heard, leases, nodeLease(node, moment.now), moment)
       : heard;
-  if (sameReport(node, fresh)) return withCluster(world, leased);
+  if (sameReport(node, fresh) && hasReported(node, machine)) return withCluster(world, leased);
   const updated = updateObject(leased, "nodes", fresh);
   return withCluster(world, readyStatusOf(node) === ready ? updated : tellReadiness(updated, fresh, ready, moment));
 }
@@ -101,6 +109,12 @@ function sameReport(a: KubernetesObject, b: KubernetesObject): boolean {
   const text = (node: KubernetesObject): string =>
     JSON.stringify(node.status, (key, value: unknown) => (/^last.*Time$/.test(key) ? undefined : value));
   return readyStatusOf(a) === readyStatusOf(b) && text(a) === text(b);
+}
+
+/** A kubelet that was started again reports at once, whether anything is new or not. */
+function hasReported(node: KubernetesObject, { services }: Machine): boolean {
+  const started = services.kubelet?.healthyAt;
+  return started === undefined || heartbeatOf(node) >= timestamp(started);
 }
 
 function watchSilence(world: World, key: string, moment: Moment): World {

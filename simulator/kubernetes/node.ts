@@ -129,6 +129,12 @@ export function readyStatusOf(node: KubernetesObject): string {
   return conditions.find((condition) => condition.type === "Ready")?.status ?? "Unknown";
 }
 
+/** When its kubelet, or the controller that misses it, last told of the node. */
+export function heartbeatOf(node: KubernetesObject): string {
+  const { conditions = [] } = statusOf<{ conditions: readonly NodeCondition[] }>(node);
+  return conditions.find((condition) => condition.type === "Ready")?.lastHeartbeatTime ?? "";
+}
+
 export function isNodeReady(node: KubernetesObject): boolean {
   return readyStatusOf(node) === "True";
 }
