@@ -2,6 +2,7 @@
 import { TalosError } from "../../talos/errors.ts";
 import { plainText } from "../../talos/plain-text.ts";
 import type { CommandContext } from "../context.ts";
+import { stoppedText } from "./stopped.ts";
 
 /** What a shell expects of a program that ended because of a signal: 128 and the signal's number. */
 export function stopCode({ reason }: AbortSignal): 129 | 130 | 143 {
@@ -39,10 +40,10 @@ function adviceFor({ hint, cause }: TalosError): string | undefined {
   return hint ?? advice[(cause as NodeJS.ErrnoException | undefined)?.code ?? ""];
 }
 
-/** A user's fault or the world's is told in a sentence and a hint; only our own fault shows its stack. */
-export function reportError(error: unknown, context: CommandContext): void {
+/** A user's fault or the world's is told in a sentence and a hint; only our own fault shows its stack. `args`: what was typed. */
+export function reportError(error: unknown, context: CommandContext, args?: readonly string[]): void {
   if (context.signal.aborted) {
-    context.stderr.write("Stopped. Run the same command again to go on from here.\n");
+    context.stderr.write(`${stoppedText(args)}\n`);
     context.exit(stopCode(context.signal));
     return;
   }

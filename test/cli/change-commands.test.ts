@@ -145,6 +145,16 @@ describe("the commands that change a cluster", () => {
     expect(await machines()).toEqual(["tiny-cp-1 running", "tiny-w-1 running"]);
   });
 
+  test("an even number of control planes is warned of by plan, deploy and scale alike, once each", async () => {
+    const warning = /controlPlane\.count\n(?:.*\n)*?\s+found 2\n\s+expected an odd number\n/g;
+    const dryRun = await talosmith("scale", "tiny", "cp", "--to", "2", "--dry-run");
+    expect(dryRun.stderr.match(warning)).toHaveLength(1);
+    const before = readFileSync(file, "utf8");
+    expect((await talosmith("scale", "tiny", "cp", "--to", "2", "--write-only")).stderr.match(warning)).toHaveLength(1);
+    expect((await talosmith("plan", "tiny")).stderr.match(warning)).toHaveLength(1);
+    writeFileSync(file, before);
+  });
+
   test("a dry run of destroy shows the plan, dangers first, changes nothing and ends with 0", async () => {
     const { stdout, stderr, exitCode } = await talosmith("destroy", "tiny", "--dry-run");
     expect(stdout).toMatch(

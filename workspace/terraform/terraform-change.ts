@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { awaitHealthy, eventFileVariable, rollVariable, systemTiming, type ToldEvent } from "../../engine/index.ts";
 import { machinesOf } from "../../model/index.ts";
+import { evenControlPlanes } from "../../model/settings/index.ts";
 import {
   isMachine,
   type Plan,
@@ -54,7 +55,7 @@ export async function withTerraformChange<T>(
         isEmpty: !changes,
         unseen,
         rolled: rollout && rolloutSentence(rollout),
-        warnings: [...missing, ...warnings, ...(obstacle ? [obstacle.text] : [])],
+        warnings: [...missing, ...warnings.filter(isOnlyTerraforms), ...(obstacle ? [obstacle.text] : [])],
         apply: async (events) => {
           if (obstacle !== undefined) throw obstacle;
           if (!changes)
@@ -377,3 +378,6 @@ async function applyPlan(
   else await apply();
   return healthy;
 }
+
+/** Of an even number of control planes the environment's own warning has been shown, with the line in its file. */
+const isOnlyTerraforms = (warning: string) => !warning.startsWith(evenControlPlanes);
