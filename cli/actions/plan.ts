@@ -30,6 +30,8 @@ export async function plan(
   const { environment } = workspace;
   await clearAbandonedState(workspace);
   const manager = await openManager(workspace, flags, context);
+  if (flags.raw && manager.kind === "talosmith")
+    context.stderr.write("Without Terraform there is no raw plan: this is the plan of talosmith.\n");
   tellFirstContact(environment, context);
   context.stderr.write(`${contractLine(environment)}\n`);
   const backup = await backupStatus(workspace);

@@ -106,6 +106,14 @@ describe("the commands that change a cluster", () => {
     expect(exitCode).toBe(0);
   });
 
+  test("plan --raw says that a cluster without Terraform has none, and refuses --json beside it", async () => {
+    const { stderr } = await talosmith("plan", "tiny", "--raw");
+    expect(stderr).toContain("Without Terraform there is no raw plan: this is the plan of talosmith.\n");
+    const refused = await talosmith("plan", "tiny", "--raw", "--json");
+    expect([refused.exitCode, refused.stdout]).toEqual([64, ""]);
+    expect(refused.stderr).toContain("'--raw' cannot be used with option '--json'");
+  });
+
   test("review of a deployed environment says what differs, not what a first apply makes", async () => {
     expect((await talosmith("review", "tiny")).stdout).toBe("## Nothing to change\n");
     const before = readFileSync(file, "utf8");
