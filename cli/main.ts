@@ -5,6 +5,7 @@ import { systemClock, systemEntropy } from "../talos/clock.ts";
 import type { CommandContext, Output } from "./context.ts";
 import { stopCode } from "./output/report-error.ts";
 import { stoppedText } from "./output/stopped.ts";
+import { wrapped } from "./output/wrap.ts";
 import { createProgram, runProgram } from "./program.ts";
 import { registrations } from "./registrations.ts";
 import { asTyped, typedName } from "./typed-name.ts";
@@ -65,7 +66,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
 
 const context: CommandContext = {
   stdout: output(process.stdout),
-  stderr: output(process.stderr, (text) => asTyped(text, name)),
+  stderr: output(process.stderr, (text) => wrapped(asTyped(text, name), process.stderr.columns)),
   name,
   clock: systemClock,
   entropy: systemEntropy,

@@ -26,6 +26,7 @@ import type { CommandContext } from "../context.ts";
 import { styleOf } from "../output/colors.ts";
 import { withProgress, withStatus } from "../output/progress.ts";
 import { jsonText } from "../output/table.ts";
+import { wrapped } from "../output/wrap.ts";
 import { showManager } from "./change.ts";
 import { endDryRun } from "./plan.ts";
 
@@ -129,7 +130,7 @@ function showPasses(
     steps: steps.map(({ sentence }) => sentence),
   }));
   const out = dryRun ? context.stdout : context.stderr;
-  out.write(`\n${passesText(passes, machines, styleOf(out, context))}${dryRun ? "" : "\n"}`);
+  out.write(wrapped(`\n${passesText(passes, machines, styleOf(out, context))}${dryRun ? "" : "\n"}`, out.columns));
 }
 
 /** A machine that its group starts during the exchange boots with the old CAs. */
