@@ -180,7 +180,8 @@ async function forgetNodes(
 function nameTheFlag(error: unknown): never {
   const known = TalosError.from(error);
   if (known.code !== "failed-precondition" || !known.message.includes("etcd data")) throw error;
-  const hint = "Heal the members instead if you can. If the cluster is lost for good, add --discard-data.";
+  const hint =
+    "Heal the members instead if you can. If the cluster is lost for good, run the same command with --discard-data.";
   throw new TalosError(known.code, known.message, { hint, cause: error });
 }
 
