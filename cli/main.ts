@@ -4,6 +4,8 @@ import { withAbsoluteRoot } from "../model/project-root.ts";
 import { systemClock, systemEntropy } from "../talos/clock.ts";
 import type { CommandContext, Output } from "./context.ts";
 import { stopCode } from "./output/report-error.ts";
+import { stoppedText } from "./output/stopped.ts";
+import { wrapped } from "./output/wrap.ts";
 import { createProgram, runProgram } from "./program.ts";
 import { registrations } from "./registrations.ts";
 import { asTyped, typedName } from "./typed-name.ts";
@@ -34,16 +36,6 @@ function output(stream: NodeJS.WriteStream, shape = (text: string) => text): Out
   };
 }
 
-const stop = new AbortController();
-// Every machine that is waited for listens to it: many listeners are no leak here.
-setMaxListeners(0, stop.signal);
-// SIGHUP comes when a terminal or the line to it is closed.
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-  process.on(signal, () => {
-    if (stop.signal.aborted) process.exit(stopCode(stop.signal));
-    stop.abort(new DOMException(signal, "AbortError"));
-  });
-
 function workingDirectory(): string {
   try {
     return process.cwd();
@@ -57,9 +49,24 @@ function workingDirectory(): string {
 
 const cwd = workingDirectory();
 const name = typedName({ env: process.env, cwd, script: process.argv[1] });
+const args = process.argv.slice(2);
+
+const stop = new AbortController();
+// Every machine that is waited for listens to it: many listeners are no leak here.
+setMaxListeners(0, stop.signal);
+// SIGHUP comes when a terminal or the line to it is closed.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+  process.on(signal, () => {
+    if (stop.signal.aborted) {
+      process.stderr.write(`${asTyped(stoppedText(args, { atOnce: true }), name)}\n`);
+      process.exit(stopCode(stop.signal));
+    }
+    stop.abort(new DOMException(signal, "AbortError"));
+  });
+
 const context: CommandContext = {
   stdout: output(process.stdout),
-  stderr: output(process.stderr, (text) => asTyped(text, name)),
+  stderr: output(process.stderr, (text) => wrapped(asTyped(text, name), process.stderr.columns)),
   name,
   clock: systemClock,
   entropy: systemEntropy,
@@ -73,7 +80,7 @@ const context: CommandContext = {
 
 const program = createProgram(context, registrations);
 // No await: the executable's files are CommonJS.
-void runProgram(program, process.argv.slice(2), context).then(() => {
+void runProgram(program, args, context).then(() => {
   // At once: when Node comes to its end by itself, it lets go of our handlers first, and a second Ctrl-C then would end it
   // by the signal, not by its exit code.
   if (stop.signal.aborted) process.exit();

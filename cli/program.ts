@@ -49,7 +49,7 @@ export async function runProgram(program: Command, args: readonly string[], cont
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {
-    if (!(error instanceof CommanderError)) return reportError(error, context);
+    if (!(error instanceof CommanderError)) return reportError(error, context, args);
     await suggest(error, program, args, context);
     context.exit(error.exitCode === 0 ? 0 : 64);
   }

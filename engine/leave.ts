@@ -62,7 +62,7 @@ function refuseUnknown({ leaving }: DesiredCluster, observed: ObservedCluster): 
     "failed-precondition",
     `${names} cannot leave: neither it nor any other member of etcd answers`,
     {
-      hint: "Bring the other control planes back first: they can tell whether they do without it. If they are lost for good, restore the cluster from a backup (talosmith restore).",
+      hint: "Bring the other control planes back first: they can tell whether they do without it. If they are lost for good, restore the cluster from a backup (talosmith restore <environment> --from latest).",
     },
   );
 }

@@ -193,7 +193,11 @@ class EnvironmentOperator implements WatchListener {
       this.#tell("info", "repair", "brings the machines back to what the file says");
     };
     try {
-      const listener = { review: refuseGrave, begun, events: this.#step };
+      const listener = {
+        review: (steps: readonly Step[]) => refuseGrave(steps, this.#name),
+        begun,
+        events: this.#step,
+      };
       const outcome = await this.#timed("repair", () => project.repair(environment, listener, this.#signal));
       this.#repairFailures = 0;
       this.#retryAt = undefined;
@@ -307,11 +311,11 @@ class EnvironmentOperator implements WatchListener {
 }
 
 /** The engine plans anew in every round: what turns up later is held to the same rule. */
-function refuseGrave(steps: readonly Step[]): void {
+function refuseGrave(steps: readonly Step[], name: string): void {
   const grave = steps.filter(needsPerson);
   if (grave.length === 0) return;
   const sentences = grave.map(({ sentence }) => sentence).join("; ");
   throw new TalosError("failed-precondition", `a person has to decide: ${sentences}`, {
-    hint: "Look at it with: talosmith plan; do it with: talosmith deploy",
+    hint: `Look at it with: talosmith plan ${name}; do it with: talosmith deploy ${name}`,
   });
 }

@@ -26,6 +26,7 @@ import type { CommandContext } from "../context.ts";
 import { colorsOf, styleOf } from "../output/colors.ts";
 import { type ProgressOptions, showStatus, withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
+import { wrapped } from "../output/wrap.ts";
 
 export interface ChangeFlags extends ApprovalFlags, ProgressOptions, ManagerFlags {}
 
@@ -158,5 +159,6 @@ async function printDeployed({ workspace, manager, context, started }: DeployRun
   if (!changed) context.stderr.write(`Nothing to change${where}.\n`);
   const seconds = (performance.now() - started) / 1000;
   const summary = { ...deployed, unseen, runner: managerName(manager), seconds };
-  context.stdout.write(deployedSummary(summary, context.name, colorsOf(context.stdout, context)));
+  const text = deployedSummary(summary, context.name, colorsOf(context.stdout, context));
+  context.stdout.write(wrapped(text, context.stdout.columns));
 }

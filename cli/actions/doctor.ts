@@ -25,7 +25,8 @@ import { mayHaveCluster, readState, stateFile } from "../../workspace/terraform/
 import { virshPath } from "../../workspace/virsh.ts";
 import { type DeployedCluster, openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
-import { jsonText, table } from "../output/table.ts";
+import { jsonText, tableWithText } from "../output/table.ts";
+import { asTyped } from "../typed-name.ts";
 
 /** Says what a deploy would find, without changing anything. Fails when there is a fault. */
 export async function doctor(
@@ -34,8 +35,10 @@ export async function doctor(
   context: CommandContext,
 ): Promise<void> {
   const findings = await doctorFindings(name, context);
-  const rows = findings.map(({ about, level, says }) => [level, about, says]);
-  context.stdout.write(json ? jsonText({ v: 1, findings }) : table(["", "check", "result"], rows));
+  const rows = findings.map(({ about, level, says }) => [level, about, asTyped(says, context.name)]);
+  context.stdout.write(
+    json ? jsonText({ v: 1, findings }) : tableWithText(["", "check", "result"], rows, context.stdout.columns),
+  );
   if (findings.some(({ level }) => level === "fault")) context.exit(1);
 }
 

@@ -13,6 +13,7 @@ import type { CommandContext } from "../context.ts";
 import { colorsOf, styleOf } from "../output/colors.ts";
 import { contractLine } from "../output/contract-line.ts";
 import { jsonLine } from "../output/table.ts";
+import { wrapped } from "../output/wrap.ts";
 import { forRun, openManager, planned, printWarnings, type RunFlags } from "./change.ts";
 import { tellFirstContact } from "./synth.ts";
 
@@ -31,6 +32,8 @@ export async function plan(
   const { environment } = workspace;
   await clearAbandonedState(workspace);
   const manager = await openManager(workspace, flags, context);
+  if (flags.raw && manager.kind === "talosmith")
+    context.stderr.write("Without Terraform there is no raw plan: this is the plan of talosmith.\n");
   tellFirstContact(environment, context);
   context.stderr.write(`${contractLine(environment)}\n`);
   const backup = await backupStatus(workspace);
@@ -81,11 +84,11 @@ interface PlanFacts {
 /** A plan on stdout: its text, or for programs. */
 export function printPlan(change: PlannedChange, facts: PlanFacts, context: CommandContext): void {
   const { workspace, manager, unhealthy, json } = facts;
-  context.stdout.write(
-    json
-      ? jsonLine(jsonPlan(change, workspace, manager, unhealthy))
-      : textOf(change, unhealthy.length > 0, styleOf(context.stdout, context)),
-  );
+  if (json) context.stdout.write(jsonLine(jsonPlan(change, workspace, manager, unhealthy)));
+  else {
+    const text = textOf(change, unhealthy.length > 0, styleOf(context.stdout, context));
+    context.stdout.write(wrapped(text, context.stdout.columns));
+  }
 }
 
 /** The last line of every dry run, with the command that does what was shown. */

@@ -39,6 +39,7 @@ import type { CommandContext } from "../context.ts";
 import { styleOf } from "../output/colors.ts";
 import { withProgress, withStatus } from "../output/progress.ts";
 import { jsonText } from "../output/table.ts";
+import { wrapped } from "../output/wrap.ts";
 import { showManager } from "./change.ts";
 import { endDryRun } from "./plan.ts";
 
@@ -131,7 +132,7 @@ function showPlan(plan: RestorePlan, facts: RestoreFacts, flags: RestoreFlags, c
   const findings = lossesOf(plan, facts).map((sentence) =>
     findingLine({ level: "danger", title: "Data lost", address: facts.cluster, sentence }, style),
   );
-  if (findings.length > 0) out.write(`\n${findings.join("\n")}\n`);
+  if (findings.length > 0) out.write(wrapped(`\n${findings.join("\n")}\n`, out.columns));
   if (json && dryRun) {
     const steps = plan.steps.map(({ id, sentence, machine }) => ({ id, sentence, ...given({ machine }) }));
     context.stdout.write(jsonText({ v: 1, steps }));
@@ -141,7 +142,7 @@ function showPlan(plan: RestorePlan, facts: RestoreFacts, flags: RestoreFlags, c
     const steps = plan.resumed
       ? "An earlier run has started etcd from this backup: the rest of it is done.\n"
       : stepsText(sentences, names, style);
-    out.write(`\n${steps}${dryRun ? "" : "\n"}`);
+    out.write(wrapped(`\n${steps}${dryRun ? "" : "\n"}`, out.columns));
   }
 }
 
@@ -179,7 +180,8 @@ async function forgetNodes(
 function nameTheFlag(error: unknown): never {
   const known = TalosError.from(error);
   if (known.code !== "failed-precondition" || !known.message.includes("etcd data")) throw error;
-  const hint = "Heal the members instead if you can. If the cluster is lost for good, add --discard-data.";
+  const hint =
+    "Heal the members instead if you can. If the cluster is lost for good, run the same command with --discard-data.";
   throw new TalosError(known.code, known.message, { hint, cause: error });
 }
 

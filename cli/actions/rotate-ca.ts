@@ -26,6 +26,7 @@ import type { CommandContext } from "../context.ts";
 import { styleOf } from "../output/colors.ts";
 import { withProgress, withStatus } from "../output/progress.ts";
 import { jsonText } from "../output/table.ts";
+import { wrapped } from "../output/wrap.ts";
 import { showManager } from "./change.ts";
 import { endDryRun } from "./plan.ts";
 
@@ -129,7 +130,7 @@ function showPasses(
     steps: steps.map(({ sentence }) => sentence),
   }));
   const out = dryRun ? context.stdout : context.stderr;
-  out.write(`\n${passesText(passes, machines, styleOf(out, context))}${dryRun ? "" : "\n"}`);
+  out.write(wrapped(`\n${passesText(passes, machines, styleOf(out, context))}${dryRun ? "" : "\n"}`, out.columns));
 }
 
 /** A machine that its group starts during the exchange boots with the old CAs. */
@@ -152,7 +153,9 @@ function begin(secrets: SecretsBundle, { talos, kubernetes }: RotateCaFlags, con
   const chosen = { os: talos, k8s: kubernetes };
   const cas = (["os", "k8s"] as const).filter((ca) => chosen[ca]);
   if (cas.length === 0)
-    throw new TalosError("invalid-input", "nothing to exchange: both --talos and --kubernetes are off");
+    throw new TalosError("invalid-input", "nothing to exchange: both --talos and --kubernetes are off", {
+      hint: "Leave one of the two switches on.",
+    });
   return beginRotation(secrets, { cas, clock: context.clock, entropy: context.entropy });
 }
 
@@ -166,7 +169,7 @@ function refuseUnfinished(name: string, { steps, observed }: Preview): void {
       { hint: "Every machine must get the new CAs before the old ones go. Heal it, or let it leave." },
     );
   if (steps.length > 0)
-    throw new TalosError("failed-precondition", `${name} is not as its file says: ${steps[0]?.sentence}`, {
+    throw new TalosError("failed-precondition", `${name} is not up to date: ${steps[0]?.sentence}`, {
       hint: `Deploy it first: talosmith deploy ${name}`,
     });
 }

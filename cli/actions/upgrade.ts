@@ -42,8 +42,7 @@ export async function upgradeTo(
   const before = firstReads(root);
   if (flags.to === undefined) return missingVersion(field, name, before, context);
   const change = versionChange(field, name, flags.to, before);
-  const warnings = change.after.warnings.map((warning) => `Warning: ${formatFault(warning)}\n`);
-  const lines = [...consequences(root, field, change), ...warnings];
+  const lines = consequences(root, field, change);
   const edit = { environment: change.after, texts: change.texts, before };
   const command = `upgrade ${fieldWords[field]} ${name} --to ${flags.to}`;
   await applyEdit({ name, edit, lines, command, flags, context });
@@ -96,7 +95,9 @@ export async function applyEdit({ name, edit, lines, command, flags, context }: 
   const typed = flags.kubernetes ? command : `${command} --no-kubernetes`;
   const before = openWorkspace(name, context);
   const workspace = forRun(before.edited(edit), flags);
-  const showEdit = () => context.stderr.write(lines.map((line) => `${line}\n`).join(""));
+  // As a deploy of the edited file shows them.
+  const warnings = edit.environment.warnings.map((warning) => `Warning: ${formatFault(warning)}\n`);
+  const showEdit = () => context.stderr.write([...lines, ...warnings].map((line) => `${line}\n`).join(""));
   if (flags.writeOnly) {
     showEdit();
     if (!flags.dryRun) await workspace.save();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { UpgradeFlags } from "../actions/upgrade.ts";
 import type { CommandContext } from "../context.ts";
 import {
@@ -30,7 +30,9 @@ export function registerPlan(program: Command, context: CommandContext): void {
   addWithoutKubernetes(environmentCommand(program, "plan"))
     .description("show what a deploy would change; exit code 2 when there is something")
     .option("--without-terraform", "plan a new cluster without Terraform; existing ones keep their manager", false)
-    .option("--raw", "show the plan of terraform or tofu as it prints it", false)
+    .addOption(
+      new Option("--raw", "show the plan of terraform or tofu as it prints it").default(false).conflicts("json"),
+    )
     .option("--json", "print the plan as JSON", false)
     .action(runs(context, async () => (await import("../actions/plan.ts")).plan));
 }

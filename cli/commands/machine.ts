@@ -22,9 +22,12 @@ export function registerMachine(program: Command, context: CommandContext): void
   addJson(addTargetFlags(program.command("bootstrap")))
     .description("start etcd on one control plane, once in a cluster's life")
     .action(runs(context, async () => (await actions()).bootstrap));
-  addJson(addTargetFlags(program.command("reboot")), "print NDJSON, a line per machine")
-    .description("reboot a machine")
-    .action(runs(context, async () => (await actions()).reboot));
+  const rebootCommand = addJson(
+    addTargetFlags(program.command("reboot")),
+    "print NDJSON, a line per machine",
+  ).description("reboot a machine");
+  addSwitch(rebootCommand, "wait", "wait until it runs again", false);
+  rebootCommand.action(runs(context, async () => (await actions()).reboot));
   const resetCommand = addApproval(
     addJson(addTargetFlags(program.command("reset")), "print NDJSON, a line per machine"),
   )

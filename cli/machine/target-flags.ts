@@ -26,6 +26,10 @@ export interface ApplyFlags extends ReportedFlags {
   readonly dryRun: boolean;
 }
 
+export interface RebootFlags extends ReportedFlags {
+  readonly wait: boolean;
+}
+
 export interface ResetFlags extends ReportedFlags, ApprovalFlags {
   readonly graceful: boolean;
   readonly reboot: boolean;

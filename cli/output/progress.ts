@@ -5,6 +5,7 @@ import { oneLine } from "../../talos/plain-text.ts";
 import type { CommandContext } from "../context.ts";
 import { Board, elapsedWords } from "./board.ts";
 import { isRedrawable } from "./colors.ts";
+import { stoppingText } from "./stopped.ts";
 import { jsonLine } from "./table.ts";
 
 export interface ProgressOptions {
@@ -26,13 +27,28 @@ export async function withProgress<T>(
   if (json) {
     // Machines must not be left half done because somebody typed `| head`.
     context.stdout.onlyTells?.();
-    return work((event) => context.stdout.write(jsonLine(jsonEvent(event))));
+    return untilStopped(context, (event) => context.stdout.write(jsonLine(jsonEvent(event))), work);
   }
   const view = isRedrawable(context.stderr, context) ? new LiveView(title, context) : new PlainView(title, context);
   try {
-    return await work((event) => view.note(event));
+    return await untilStopped(context, (event) => view.note(event), work);
   } finally {
     view.close();
+  }
+}
+
+/** Answers the first signal at once: until the current step has ended, nothing else would show that it has come. */
+async function untilStopped<T>(
+  { signal, clock, stderr }: CommandContext,
+  events: Listener,
+  work: (events: Listener) => Promise<T>,
+): Promise<T> {
+  const tell = () => events({ type: "warning", at: clock.now(), message: stoppingText(stderr) });
+  signal.addEventListener("abort", tell, { once: true });
+  try {
+    return await work(events);
+  } finally {
+    signal.removeEventListener("abort", tell);
   }
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
 import { plainText } from "../../talos/plain-text.ts";
+import { environmentsHere } from "../../workspace/project.ts";
 import type { CommandContext } from "../context.ts";
+import { stoppedText } from "./stopped.ts";
 
 /** What a shell expects of a program that ended because of a signal: 128 and the signal's number. */
 export function stopCode({ reason }: AbortSignal): 129 | 130 | 143 {
@@ -39,17 +41,23 @@ function adviceFor({ hint, cause }: TalosError): string | undefined {
   return hint ?? advice[(cause as NodeJS.ErrnoException | undefined)?.code ?? ""];
 }
 
-/** A user's fault or the world's is told in a sentence and a hint; only our own fault shows its stack. */
-export function reportError(error: unknown, context: CommandContext): void {
+/** The environment that the command line names: what is below the commands knows it by its cluster only. */
+function environmentIn(args: readonly string[] = [], context: CommandContext): string | undefined {
+  const known = environmentsHere(context);
+  return args.find((word) => known.includes(word));
+}
+
+/** A user's fault or the world's is told in a sentence and a hint; only our own fault shows its stack. `args`: what was typed. */
+export function reportError(error: unknown, context: CommandContext, args?: readonly string[]): void {
   if (context.signal.aborted) {
-    context.stderr.write("Stopped. Run the same command again to go on from here.\n");
+    context.stderr.write(`${stoppedText(args)}\n`);
     context.exit(stopCode(context.signal));
     return;
   }
   const known = worldsFault(error) ?? TalosError.from(error);
   const about = known.node === undefined || known.message.includes(known.node) ? "" : `${known.node}: `;
   context.stderr.write(`Error: ${about}${known.message}\n`);
-  const hint = adviceFor(known);
+  const hint = adviceFor(known)?.replaceAll("<environment>", (place) => environmentIn(args, context) ?? place);
   if (hint !== undefined) context.stderr.write(`  ${hint}\n`);
   // What a machine calls its own internal error is not ours.
   if (known.code === "internal" && known.node === undefined && known.cause instanceof Error) {

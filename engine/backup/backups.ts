@@ -56,9 +56,9 @@ export async function findBackup(
 }
 
 function hintFor(which: string, newest: string | undefined): string {
-  if (newest === undefined) return "Take one with: talosmith backup create";
-  if (which !== "latest") return `The newest is ${newest}.`;
-  return `The newest there, ${newest}, is of another cluster of this name. Take one with: talosmith backup create`;
+  if (newest === undefined) return "Take one with: talosmith backup create <environment>";
+  if (which !== "latest") return `The newest is ${newest}. To list them: talosmith backup list <environment>`;
+  return `The newest there, ${newest}, is of another cluster of this name. Take one with: talosmith backup create <environment>`;
 }
 
 /** Whether a backup is of the cluster that is known by these CAs; any is when they are not known. */

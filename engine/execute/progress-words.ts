@@ -51,7 +51,7 @@ function awaited(places: readonly string[]): string {
   const named = places.findLastIndex((place) => place.includes(" "));
   const known = places.slice(0, named + 1).join(": ");
   const [machine] = places.slice(named + 1);
-  if (known === "") return machine === undefined ? "waiting for an answer" : `waiting for ${machine} to answer`;
+  if (known === "") return machine === undefined ? "no answer yet" : `${machine}: no answer yet`;
   // A machine's name before it stays.
   if (known.endsWith("not reachable")) return known.replace("not reachable", "waiting for the machine to answer");
   return known.replace("the Kubernetes API does not answer", "waiting for the Kubernetes API");

@@ -132,7 +132,7 @@ async function isConfirmed(
     return true;
   }
   throw new TalosError("already-exists", unreadable(reading), {
-    hint: `This is ${claim.owner}, and nothing in its state or journal says that the cluster is its own. Nothing was changed. Repair the Kubernetes API first (talosmith up, or the state that has the cluster), then run the same command again. If the cluster's state was lost, restore it from a copy or import the cluster (terraform import, docs/deploying.md).`,
+    hint: `This is ${claim.owner}, and nothing in its state or journal says that the cluster is its own. Nothing was changed. Repair the Kubernetes API first (talosmith deploy <environment>, or the state that has the cluster), then run the same command again. If the cluster's state was lost, restore it from a copy or import the cluster (terraform import, docs/deploying.md).`,
   });
 }
 

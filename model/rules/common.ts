@@ -5,16 +5,17 @@ import { firstContactOf, firstContactProblem } from "../environment/first-contac
 import { hasPlace } from "../environment/own-bucket.ts";
 import { addonRules } from "./addons.ts";
 import { clusterRules, settingsRules } from "./cluster.ts";
-import { error, type Rule, type Rules, warning } from "./rule.ts";
+import { error, noMoreFailures, type Rule, type Rules, warning } from "./rule.ts";
 
-const oddControlPlanes: Rule = ({ controlPlane }) =>
-  controlPlane === undefined || controlPlane.count % 2 === 1
+/** Of machines that are listed one by one, the rule of their kind counts them. */
+const oddControlPlanes: Rule = ({ kind, controlPlane }) =>
+  kind === "metal" || controlPlane === undefined || controlPlane.count % 2 === 1
     ? []
     : warning({
         path: ["controlPlane", "count"],
         found: String(controlPlane.count),
         expected: "an odd number",
-        hint: `With ${controlPlane.count} control planes etcd survives no more failures than with ${controlPlane.count - 1}.`,
+        hint: noMoreFailures(controlPlane.count),
       });
 
 const supportedKubernetes: Rule = ({ cluster }) => {

@@ -4,7 +4,7 @@ import { parseMetaKey, talosUseOfMetaKey } from "../../talos/meta-key.ts";
 import { overlaps } from "../cluster-rules.ts";
 import type { MetalEnvironment } from "../environment/environment.ts";
 import { type MetalMachineSettings, poolOf } from "../environment/metal.ts";
-import { error, type Found, type Rule, type Rules, ruleFor, warning } from "./rule.ts";
+import { error, type Found, noMoreFailures, type Rule, type Rules, ruleFor, warning } from "./rule.ts";
 
 /** One rule for each machine by itself. */
 function forMachines(
@@ -33,11 +33,20 @@ const someControlPlane = ruleFor("metal", ({ infrastructure: { machines }, contr
       expected: "workers only, which join the control plane of the other environment",
       hint: "Make them workers, or take controlPlaneRef away.",
     });
-  if (controlPlane === undefined || (planes > 0 && planes <= 7)) return [];
+  if (controlPlane === undefined) return [];
+  if (planes > 0 && planes <= 7)
+    return planes % 2 === 1
+      ? []
+      : warning({
+          path,
+          found: `${planes} machines with the role controlplane`,
+          expected: "an odd number",
+          hint: noMoreFailures(planes),
+        });
   return error({
     path,
     found: `${planes} machines with the role controlplane`,
-    expected: "1 to 7 of them; an odd number is wise",
+    expected: "1 to 7 of them; an odd number is recommended",
     hint: planes === 0 ? "Say role: controlplane of at least one machine." : "Make the others workers.",
   });
 });

@@ -70,3 +70,7 @@ export function error(violation: Omit<Violation, "severity">): Violation {
 export function warning(violation: Omit<Violation, "severity">): Violation {
   return { severity: "warning", ...violation };
 }
+
+/** Why an even number of control planes is unwise. */
+export const noMoreFailures = (count: number) =>
+  `With ${count} control planes etcd survives no more failures than with ${count - 1}.`;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 export {
   clusterSettings,
   controlPlaneSettings,
@@ -9,6 +10,7 @@ export {
   workerSettings,
 } from "./cluster.ts";
 export { addonSettings, bucketSettings, chartCredentialSettings } from "./day-two.ts";
+export { evenControlPlanes } from "./even-control-planes.ts";
 export { type Canary, type Gate, type Rollout, rolloutSettings, type Window } from "./rollout.ts";
 export type {
   AirGap,

@@ -186,7 +186,7 @@ function tellAge(prior: State, maxAge: unknown, diagnostics: Operation<Client>["
   if (most === undefined || !(age > most)) return;
   diagnostics.warning({
     summary: "The backup is old",
-    detail: `${prior.id} was taken at ${prior.taken_at}, ${Math.floor(age / 3_600_000)} hours ago. Take a new one by a change of triggers, or with: talosmith backup create`,
+    detail: `${prior.id} was taken at ${prior.taken_at}, ${Math.floor(age / 3_600_000)} hours ago. Take a new one by a change of triggers, or with: talosmith backup create <environment>`,
     path: path("max_age"),
   });
 }

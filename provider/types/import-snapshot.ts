@@ -57,6 +57,6 @@ function parameterValue(type: Setting["type"] | undefined, text: string): string
 function malformed(id: string): DiagnosticError {
   return new DiagnosticError({
     summary: "Not the address of a backup",
-    detail: `Found ${JSON.stringify(id)}; expected a folder or bucket and the backup's name, such as backups/lab/lab-20261116T120000Z-3f9a or s3://bucket/prefix/lab-20261116T120000Z-3f9a?region=eu-central-1. Names are listed by: talosmith backup list`,
+    detail: `Found ${JSON.stringify(id)}; expected a folder or bucket and the backup's name, such as backups/lab/lab-20261116T120000Z-3f9a or s3://bucket/prefix/lab-20261116T120000Z-3f9a?region=eu-central-1. Names are listed by: talosmith backup list <environment>`,
   });
 }

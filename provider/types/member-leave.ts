@@ -136,7 +136,7 @@ function nobodyAnswers({ name }: Membership, reason: string, silent: readonly st
       : `None of the other control planes answers, so nobody can tell whether etcd does without it:\n${silent.join("\n")}`;
   return new DiagnosticError({
     summary: "A control plane that does not answer cannot leave",
-    detail: `${name}: ${reason}. ${others}\n\nBring ${silent.length === 0 ? "it" : "one of them"} back and apply again. If the data is lost for good, restore the cluster from a backup (talosmith restore). To let Terraform forget the membership and nothing else, use terraform state rm.`,
+    detail: `${name}: ${reason}. ${others}\n\nBring ${silent.length === 0 ? "it" : "one of them"} back and apply again. If the data is lost for good, restore the cluster from a backup (talosmith restore <environment> --from latest). To let Terraform forget the membership and nothing else, use terraform state rm.`,
   });
 }
 

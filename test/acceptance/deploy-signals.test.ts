@@ -21,13 +21,19 @@ interface Row {
   readonly words: RegExp;
 }
 
-const again = /Stopped\. Run the same command again to go on from here/;
+const again = /\nStopped\. To go on from here: \S.* deploy local --yes\n$/;
 const planning = /^local is (?:new|managed)/;
 const making = /✓ create machine local-cp-1/;
 const configured = /✓ apply initial config to local-cp-1/;
 const rows: readonly Row[] = [
   { signals: ["SIGTERM"], whom: "talosmith", when: configured, code: 143, words: again },
-  { signals: ["SIGINT", "SIGINT"], whom: "talosmith", when: making, code: 130, words: /./ },
+  {
+    signals: ["SIGINT", "SIGINT"],
+    whom: "talosmith",
+    when: making,
+    code: 130,
+    words: /Stopped at once\. To go on from here: \S.* deploy local --yes\n$/,
+  },
   { signals: ["SIGKILL"], whom: "terraform", when: making, code: 1, words: /apply was killed by SIGKILL\n {2}Run the/ },
   { signals: ["SIGTERM"], whom: "talosmith", when: making, code: 143, words: again },
   { signals: ["SIGTERM"], whom: "talosmith", when: planning, code: 143, words: again },

@@ -108,6 +108,14 @@ describe("the commands that change a cluster", () => {
     expect(exitCode).toBe(0);
   });
 
+  test("plan --raw says that a cluster without Terraform has none, and refuses --json beside it", async () => {
+    const { stderr } = await talosmith("plan", "tiny", "--raw");
+    expect(stderr).toContain("Without Terraform there is no raw plan: this is the plan of talosmith.\n");
+    const refused = await talosmith("plan", "tiny", "--raw", "--json");
+    expect([refused.exitCode, refused.stdout]).toEqual([64, ""]);
+    expect(refused.stderr).toContain("'--raw' cannot be used with option '--json'");
+  });
+
   test("review of a deployed environment says what differs, not what a first apply makes", async () => {
     expect((await talosmith("review", "tiny")).stdout).toBe("## Nothing to change\n");
     const before = readFileSync(file, "utf8");
@@ -145,6 +153,16 @@ describe("the commands that change a cluster", () => {
     expect(stderr).toMatch(/\nNothing was changed\. To do it: talosmith scale tiny w --to 2\n$/);
     expect([exitCode, readFileSync(file, "utf8")]).toEqual([0, before]);
     expect(await machines()).toEqual(["tiny-cp-1 running", "tiny-w-1 running"]);
+  });
+
+  test("an even number of control planes is warned of by plan, deploy and scale alike, once each", async () => {
+    const warning = /controlPlane\.count\n(?:.*\n)*?\s+found 2\n\s+expected an odd number\n/g;
+    const dryRun = await talosmith("scale", "tiny", "cp", "--to", "2", "--dry-run");
+    expect(dryRun.stderr.match(warning)).toHaveLength(1);
+    const before = readFileSync(file, "utf8");
+    expect((await talosmith("scale", "tiny", "cp", "--to", "2", "--write-only")).stderr.match(warning)).toHaveLength(1);
+    expect((await talosmith("plan", "tiny")).stderr.match(warning)).toHaveLength(1);
+    writeFileSync(file, before);
   });
 
   test("a dry run of destroy shows the plan, dangers first, changes nothing and ends with 0", async () => {

@@ -175,6 +175,9 @@ describe("the commands for day two", () => {
     expect((await talosmith("restore", "tiny", "--from", "tiny-20200101T000000Z-0000", "--yes")).stderr).toContain(
       "holds no backup tiny-20200101T000000Z-0000",
     );
+    // With the environment that was named, as it can be typed.
+    const { stderr } = await talosmith("backup", "verify", "tiny", "nope");
+    expect(stderr).toMatch(/ To list them: talosmith backup list tiny\n$/);
   });
 
   test("a dry run of restore names what is wiped and lost, then the steps, and changes nothing", async () => {

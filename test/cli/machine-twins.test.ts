@@ -132,6 +132,7 @@ describe("commands for single machines in a project", () => {
     ["dmesg", "-e", "tiny"],
     ["kubeconfig", "tiny", "other-file"],
     ["reboot", "-e", "tiny", "-n", "w-1"],
+    ["reboot", "-e", "tiny", "-n", "w-1", "--wait"],
   ])("%s %s … --json prints objects with a version, and nothing else on stdout", async (...line) => {
     const { stdout, stderr, exitCode } = await inProject(...line, "--json");
     expect([stderr.startsWith("Error"), exitCode], stderr).toEqual([false, 0]);

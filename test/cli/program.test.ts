@@ -57,6 +57,6 @@ test("Ctrl-C ends with 130 and says how to go on", async () => {
     },
     AbortSignal.abort(),
   );
-  expect(stderr).toContain("Run the same command again");
+  expect(stderr).toContain("Stopped. To go on from here: talosmith work");
   expect(exitCode).toBe(130);
 });

@@ -24,7 +24,9 @@ test("SIGINT, SIGTERM and SIGKILL of `up`", { timeout: 600_000 }, async () => {
   };
   const interrupted = await stopWhen(/local-cp-1: config applied/, "SIGINT");
   expect(interrupted.code, interrupted.stderr).toBe(130);
-  expect(interrupted.stderr).toContain("Run the same command again to go on from here.");
+  expect(interrupted.stderr).toMatch(
+    /! Stopping after the current step\. Send the signal again to stop at once\.\n(?:.*\n)*Stopped\. To go on from here: \S.* up local\n$/,
+  );
   expect(interrupted.stderr).toMatch(/✗ stopped: .*local-cp-1/);
   const terminated = await stopWhen(/./, "SIGTERM");
   expect(terminated.code, terminated.stderr).toBe(143);

@@ -9,6 +9,7 @@ import { applyPlanned } from "../../cli/actions/change.ts";
 import { consequences } from "../../cli/actions/upgrade.ts";
 import { reportError } from "../../cli/output/report-error.ts";
 import { deployedSummary } from "../../cli/output/summary.ts";
+import { wrapped } from "../../cli/output/wrap.ts";
 import type { ToldEvent } from "../../engine/index.ts";
 import { changeVersion, fileReader } from "../../model/index.ts";
 import type { Review } from "../../review/index.ts";
@@ -126,14 +127,16 @@ export async function shownRun(run: RecordedRun, root: string, view: "ci" | "ter
   vi.useFakeTimers({ now: Date.parse("2026-11-18T06:00:00Z") });
   const start = Date.now();
   let [second, head] = [0, ""];
+  // As main.ts shapes what goes to a terminal.
+  const columns = view === "terminal" ? 80 : undefined;
   const write = (text: string) => {
-    screen.write(text);
+    screen.write(wrapped(text, columns));
     const now = Math.floor((Date.now() - start) / 1000);
     if (view === "ci" || now <= second) return;
     second = now;
     pictures.push(`--- after ${second} s\n${screen.text.slice(head.length)}`);
   };
-  const stderr = { write, isTerminal: view === "terminal", columns: 80, rows: 24 };
+  const stderr = { write, isTerminal: view === "terminal", columns, rows: 24 };
   const context = {
     ...testContext({ cwd: root, env: { NO_COLOR: "1" }, clock: { now: () => new Date() } }),
     stderr,

@@ -11,6 +11,7 @@ import {
   type ToldEvent,
 } from "../../engine/index.ts";
 import { machinesOf } from "../../model/index.ts";
+import { evenControlPlanes } from "../../model/settings/index.ts";
 import {
   isInfrastructureStep,
   isMachine,
@@ -63,7 +64,7 @@ export async function withTerraformChange<T>(
         isEmpty: !changes,
         unseen,
         rolled: rollout && rolloutSentence(rollout),
-        warnings: [...missing, ...warnings, ...(obstacle ? [obstacle.text] : [])],
+        warnings: [...missing, ...warnings.filter(isOnlyTerraforms), ...(obstacle ? [obstacle.text] : [])],
         apply: async (events) => {
           if (obstacle !== undefined) throw obstacle;
           if (!changes)
@@ -383,3 +384,6 @@ async function applyPlan(
   else await apply();
   return healthy;
 }
+
+/** Of an even number of control planes the environment's own warning has been shown, with the line in its file. */
+const isOnlyTerraforms = (warning: string) => !warning.startsWith(evenControlPlanes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { clusterSettings, defaultOf, type Setting } from "../../../model/settings/index.ts";
+import { clusterSettings, defaultOf, evenControlPlanes, type Setting } from "../../../model/settings/index.ts";
 import {
   type AttributePath,
   type Diagnostics,
@@ -119,7 +119,7 @@ function checkRoles(
     });
   else if (planes % 2 === 0)
     diagnostics.warning({
-      summary: "Even number of control planes",
+      summary: evenControlPlanes,
       detail: `${planes} control planes survive the loss of ${(planes - 2) / 2}, as ${planes - 1} do, and there is one machine more to fail. Use an odd number.`,
       path: path("machines"),
     });

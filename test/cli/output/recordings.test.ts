@@ -40,6 +40,9 @@ test("a terminal of 80 columns wraps no line of progress, and a log has the time
     const rows = pictures.slice(0, -1).flatMap((picture) => picture.split("\n"));
     expect(rows.length).toBeGreaterThan(10);
     expect(rows.filter((row) => row.length >= 80)).toEqual([]);
+    // Plan, summary and errors neither: their lines are broken between words.
+    const all = readFileSync(at(`${name}.terminal.txt`), "utf8").split("\n");
+    expect(all.filter((line) => line.length >= 80)).toEqual([]);
     const log = readFileSync(at(`${name}.ci.txt`), "utf8").split("\n");
     const progress = log.filter((line) => /^\d\d:\d\d/.test(line));
     expect(progress.length).toBeGreaterThan(10);
