@@ -51,6 +51,10 @@ export const clusterStatus = z.object({
   endpoint: z.string().optional().describe("URL of the Kubernetes API."),
   talosVersion: z.string().optional().describe("Oldest Talos version that runs."),
   kubernetesVersion: z.string().optional().describe("Oldest kubelet version that runs."),
+  configContract: z
+    .string()
+    .optional()
+    .describe("Version contract of the machine configs: upgrades of Talos keep it where the spec has none."),
   machines: z.int().optional().describe("Machines of the cluster."),
   readyMachines: z.int().optional().describe("Machines that are ready."),
   machineSummary: z.string().optional().describe("Ready machines of all, such as 3/3."),
@@ -59,7 +63,6 @@ export const clusterStatus = z.object({
   readySince: timestamp(
     "When the cluster was ready for the first time. From then on, etcd is never bootstrapped again.",
   ),
-  lastObserved: timestamp("When the machines were observed last."),
   conditions,
 });
 
