@@ -42,6 +42,7 @@ export {
   kubernetesLease,
   type Lease,
   type LeaseRecord,
+  secretIn,
 } from "./kubernetes/index.ts";
 export { leaveCluster } from "./leave.ts";
 export { lockFileFor, withLock } from "./lock/lock.ts";

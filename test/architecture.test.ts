@@ -84,6 +84,7 @@ const rules: Readonly<Record<string, readonly string[]>> = {
   ],
   "workspace/synthesize": ["workspace/synthesize", "constructs", "provider/package", "talos", "model"],
   watch: ["watch", "workspace", "review", "talos", "model", "engine"],
+  operator: ["operator", "watch", "workspace", "review", "talos", "model", "engine"],
   "main.ts": ["workspace/synthesize"],
   "web/shared": ["web/shared"],
   "web/client": ["web/client", "web/shared"],
@@ -107,6 +108,7 @@ const rules: Readonly<Record<string, readonly string[]>> = {
     "engine",
     "workspace",
     "watch",
+    "operator",
     "cloud-init",
     "provider",
     "simulator/control",
@@ -215,6 +217,7 @@ describe("the architecture", () => {
       "cloud-init",
       "review",
       "watch",
+      "operator/definitions",
     ];
     const past = [...graph].flatMap(([file, imports]) =>
       imports

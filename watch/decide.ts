@@ -24,11 +24,13 @@ interface Circumstances {
   readonly planDue?: boolean;
   /** The time of day, in milliseconds. */
   readonly now: number;
+  /** What is left to a person. @default needsPerson */
+  readonly isGrave?: (step: Step) => boolean;
 }
 
 /** Pure: whether a difference is repaired now, later, or by a person. */
 export function verdictOn(look: ClusterObservation, circumstances: Circumstances): Verdict {
-  const { allowed, rest = 0, now, planDue = false } = circumstances;
+  const { allowed, rest = 0, now, planDue = false, isGrave = needsPerson } = circumstances;
   const away = unreachableIn(look);
   if (look.steps.length === 0 && endingFiles(look, new Date(now)).length === 0) {
     const mayPlan = allowed && planDue && rest <= 0 && look.obstacle === undefined && away.length === 0;
@@ -37,7 +39,7 @@ export function verdictOn(look: ClusterObservation, circumstances: Circumstances
   const report = (reason: string): Verdict => ({ kind: "report", reason });
   if (!allowed) return report("operate.repair is false");
   if (look.obstacle !== undefined) return report(look.obstacle);
-  const grave = look.steps.filter(needsPerson);
+  const grave = look.steps.filter(isGrave);
   if (grave.length > 0) return report(`a person has to decide: ${listed(grave.map(({ sentence }) => sentence))}`);
   // The engine waits for every machine; here nobody is held up by one that is switched off.
   if (away.length > 0) return report(`machines do not answer: ${away.map(({ name }) => name).join(", ")}`);
@@ -67,17 +69,20 @@ const repairable: Readonly<Record<string, ReadonlySet<string>>> = {
 /** The same rule as `needsPerson`, by the sentences that Terraform keeps of steps. */
 const graveSentence = /^(?:bootstrap etcd|restore etcd|roll back) /;
 
-/** Why a plan of Terraform is not applied without a person; undefined where it is. Pure. */
+/**
+ * Why a plan of Terraform is not applied without a person; undefined where it is. Pure. `anyResource`: whether it may change
+ * any resource, as where the operator creates clusters.
+ */
 export function refusalOf(
   { findings, resources, clusters, complete, errored }: Review,
-  { closed }: Pick<ClusterObservation, "closed">,
+  { closed, anyResource = false }: Pick<ClusterObservation, "closed"> & { readonly anyResource?: boolean },
 ): string | undefined {
   const person = (what: readonly string[]) => `a person has to decide: ${listed(what)}`;
   if (errored || !complete) return "the plan is not complete";
   const dangers = findings.filter(({ level }) => level === "danger");
   if (dangers.length > 0) return person(dangers.map(({ title, sentence }) => `${title}: ${sentence}`));
   const others = resources.filter(({ type, action }) => repairable[type]?.has(action) !== true);
-  if (others.length > 0) return person(others.map(({ address, action }) => `${action} ${address}`));
+  if (others.length > 0 && !anyResource) return person(others.map(({ address, action }) => `${action} ${address}`));
   if (clusters.some(({ steps }) => steps === undefined)) return "its steps are known only during the apply";
   const sentences = clusters.flatMap((cluster) => stepsOf(cluster) ?? []);
   const grave = sentences.filter((sentence) => losesData(sentence) || graveSentence.test(sentence));

@@ -67,7 +67,7 @@ export class ClientFiles {
 
   /** In a cluster: puts onto the disk what its Secret has and the disk has not. */
   async fetch(): Promise<void> {
-    const secret = environmentSecret(this.#environment, this.#context.env);
+    const secret = environmentSecret(this.#environment, this.#context);
     if (secret === undefined) return;
     for (const name of clientFileNames) {
       if ((await this.#read(name)) !== undefined) continue;
@@ -98,7 +98,7 @@ export class ClientFiles {
 
   /** In a cluster: the disk goes with the pod, the Secret stays. */
   async #keep(): Promise<void> {
-    const secret = environmentSecret(this.#environment, this.#context.env);
+    const secret = environmentSecret(this.#environment, this.#context);
     if (secret === undefined) return;
     for (const name of clientFileNames) {
       const text = await this.#read(name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Environment, ReadFile } from "../model/index.ts";
 import type { Clock, Entropy } from "../talos/clock.ts";
+import type { KeptSecret } from "../talos/secrets/index.ts";
 
 /** Everything that a project on disk needs of the process around it. Nothing in here reads `process`. */
 export interface WorkspaceContext {
@@ -13,6 +14,8 @@ export interface WorkspaceContext {
   readonly signal: AbortSignal;
   /** Messages and progress, for people. */
   readonly stderr: { write(text: string): void };
+  /** The Secret of an environment by its name, for work on objects of the Kubernetes API. @default - as `env` says */
+  readonly keptSecret?: ((environment: string) => KeptSecret) | undefined;
 }
 
 /** One environment of a project on disk: what every part of its workspace is made of. */

@@ -21,9 +21,14 @@ import type { EnvironmentOnDisk, WorkspaceContext } from "./context.ts";
 
 /**
  * The Secret with an environment's bundle and client files, for a process that runs in a cluster and is told to keep them
- * there: TALOSMITH_KUBERNETES_SECRETS is what the names of these Secrets begin with. Undefined: they are files.
+ * there: by its context, or by TALOSMITH_KUBERNETES_SECRETS, which is what the names of these Secrets begin with.
+ * Undefined: they are files.
  */
-export function environmentSecret(environment: string, env: WorkspaceContext["env"]): KeptSecret | undefined {
+export function environmentSecret(
+  environment: string,
+  { env, keptSecret: kept }: Pick<WorkspaceContext, "env" | "keptSecret">,
+): KeptSecret | undefined {
+  if (kept !== undefined) return kept(environment);
   const prefix = env.TALOSMITH_KUBERNETES_SECRETS;
   if (!prefix) return undefined;
   return keptSecret(() => inClusterAccess(env), `${prefix}${environment}`);
@@ -114,7 +119,7 @@ export class EnvironmentSecrets {
 
   #kept(): PlacedStore | undefined {
     const { name, joins } = this.#environment;
-    const secret = environmentSecret(joins?.name ?? name, this.#context.env);
+    const secret = environmentSecret(joins?.name ?? name, this.#context);
     if (secret === undefined) return undefined;
     return { store: secretsStore({ kind: "kubernetes", secret }), place: secret.place, inCluster: true };
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
 import { fromNodeError } from "../../talos/api/index.ts";
 import { TalosError, type TalosErrorCode } from "../../talos/errors.ts";
@@ -26,16 +27,25 @@ export interface KubernetesApi {
   readonly servers: readonly string[];
   /** The answer as JSON, or as text where it is none. Throws TalosError: 404 is `not-found`, 409 and 429 `conflict`. */
   call(path: string, options?: RequestOptions): Promise<unknown>;
+  /**
+   * The changes of a watch, as JSON, until the server ends it. A refused watch throws, but for one that begins too far
+   * back: its answer comes as an event of type ERROR, as it does in the middle of one.
+   */
+  watch(path: string, options?: Pick<RequestOptions, "signal">): AsyncIterable<unknown>;
   close(): void;
 }
 
 const deadline = 5000;
+/** A watch is silent for minutes, until the server ends it. */
+const watchDeadline = 10 * 60_000;
 const largestAnswer = 64 * 1024 * 1024;
 
 /** A small client of the Kubernetes API. It stays with the server that answered last and moves on when it is gone. */
 export function kubernetesApi(access: KubernetesAccess): KubernetesApi {
   const own = "token" in access ? {} : { cert: access.certificate, key: access.key };
   const agent = new Agent({ keepAlive: true, ca: access.ca, ...own, maxSockets: 8 });
+  // A watch keeps its connection for itself.
+  const watchers = new Agent({ keepAlive: true, ca: access.ca, ...own });
   const ask = async (server: string, path: string, options: RequestOptions) =>
     send(server, path, options, agent, "token" in access ? { authorization: `Bearer ${await access.token()}` } : {});
   let preferred = access.servers[0];
@@ -58,8 +68,38 @@ export function kubernetesApi(access: KubernetesAccess): KubernetesApi {
       }
       throw last ?? new TalosError("internal", "no Kubernetes server to ask");
     },
-    close: () => agent.destroy(),
+    async *watch(path, options = {}) {
+      const [server = ""] = [preferred, ...access.servers];
+      const authorization = "token" in access ? { authorization: `Bearer ${await access.token()}` } : {};
+      const response = await open(server, path, { ...options, timeout: watchDeadline }, watchers, authorization);
+      try {
+        yield* changesIn(response, `GET ${path}`);
+      } catch (cause) {
+        if (options.signal?.aborted) throw new TalosError("canceled", `${server}: canceled`, { cause });
+        throw cause instanceof TalosError ? cause : fromNodeError(cause, server);
+      } finally {
+        response.destroy();
+      }
+    },
+    close: () => {
+      agent.destroy();
+      watchers.destroy();
+    },
   };
+}
+
+async function* changesIn(response: IncomingMessage, what: string): AsyncGenerator<unknown> {
+  const status = response.statusCode ?? 0;
+  let rest = "";
+  for await (const chunk of response.setEncoding("utf8")) {
+    const lines = `${rest}${String(chunk)}`.split("\n");
+    rest = lines.pop() ?? "";
+    if (rest.length > largestAnswer) throw new Error("the answer is too large");
+    if (status === 200) for (const line of lines) if (line !== "") yield parsePlainJson(line);
+  }
+  if (status === 200) return;
+  if (status !== 410) throw statusError(status, rest, what);
+  yield { type: "ERROR", object: parse(rest) };
 }
 
 /** TLS failed: the errors of sockets carry a cause, the answers of servers do not. */
@@ -67,25 +107,27 @@ export function isCertificateFault(error: TalosError): boolean {
   return error.cause !== undefined && ["permission-denied", "failed-precondition"].includes(error.code);
 }
 
-function send(
+interface OpenOptions extends RequestOptions {
+  /** Milliseconds without a byte. */
+  readonly timeout: number;
+}
+
+/** The answer as soon as it begins. */
+function open(
   server: string,
   path: string,
-  options: RequestOptions,
+  options: OpenOptions,
   agent: Agent,
   authorization: { readonly authorization?: string },
-): Promise<unknown> {
-  const { method = "GET", body, signal } = options;
+): Promise<IncomingMessage> {
+  const { method = "GET", body, signal, timeout } = options;
   const { contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json" } = options;
   const payload = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve, reject) => {
-    const failed = (cause: unknown) => {
-      if (signal?.aborted) return reject(new TalosError("canceled", `${server}: canceled`, { cause }));
-      reject(fromNodeError(cause, server));
-    };
     const call = request(new URL(path, server), {
       method,
       agent,
-      timeout: deadline,
+      timeout,
       ...given({ signal }),
       headers: {
         accept: "application/json",
@@ -94,24 +136,43 @@ function send(
       },
     });
     call.once("timeout", () => call.destroy(new Error("no answer in time")));
-    call.once("error", failed);
-    call.once("response", (response) => {
-      const chunks: Buffer[] = [];
-      let size = 0;
-      response.on("data", (chunk: Buffer) => {
-        size += chunk.length;
-        if (size > largestAnswer) response.destroy(new Error("the answer is too large"));
-        else chunks.push(chunk);
-      });
-      response.once("error", failed);
-      response.once("end", () => {
-        const text = Buffer.concat(chunks).toString();
-        const status = response.statusCode ?? 0;
-        if (status >= 200 && status < 300) resolve(parse(text));
-        else reject(statusError(status, text, `${method} ${path}`));
-      });
+    call.once("error", (cause) => {
+      if (signal?.aborted) reject(new TalosError("canceled", `${server}: canceled`, { cause }));
+      else reject(fromNodeError(cause, server));
     });
+    call.once("response", resolve);
     call.end(payload);
+  });
+}
+
+async function send(
+  server: string,
+  path: string,
+  options: RequestOptions,
+  agent: Agent,
+  authorization: { readonly authorization?: string },
+): Promise<unknown> {
+  const { method = "GET", signal } = options;
+  const response = await open(server, path, { ...options, timeout: deadline }, agent, authorization);
+  return new Promise((resolve, reject) => {
+    const failed = (cause: unknown) => {
+      if (signal?.aborted) return reject(new TalosError("canceled", `${server}: canceled`, { cause }));
+      reject(fromNodeError(cause, server));
+    };
+    const chunks: Buffer[] = [];
+    let size = 0;
+    response.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > largestAnswer) response.destroy(new Error("the answer is too large"));
+      else chunks.push(chunk);
+    });
+    response.once("error", failed);
+    response.once("end", () => {
+      const text = Buffer.concat(chunks).toString();
+      const status = response.statusCode ?? 0;
+      if (status >= 200 && status < 300) resolve(parse(text));
+      else reject(statusError(status, text, `${method} ${path}`));
+    });
   });
 }
 

@@ -98,23 +98,34 @@ async function changeObject(
   }
 }
 
-/** A Secret beside this process, made by whoever deployed it; of two writers at once the first wins. */
+/** A Secret of a namespace; of two writers at once the first wins. `made`: labels and the like of one that is not there yet. */
+export function secretIn(
+  api: KubernetesApi,
+  namespace: string,
+  name: string,
+  made: Readonly<Record<string, unknown>> = {},
+): KeptSecret {
+  const collection = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets`;
+  return {
+    place: `the Secret ${name}`,
+    read: async (key) => decoded((await readObject(api, `${collection}/${name}`))?.data?.[key]),
+    write: (key, text, expects) => {
+      const data = { [key]: Buffer.from(text).toString("base64") };
+      return changeObject(api, collection, name, (found) => {
+        expects?.(decoded(found?.data?.[key]));
+        if (found !== undefined) return { ...found, data: { ...found.data, ...data } };
+        return { apiVersion: "v1", kind: "Secret", metadata: { ...made, name }, type: "Opaque", data };
+      });
+    },
+  };
+}
+
+/** A Secret beside this process, made by whoever deployed it. */
 export function keptSecret(cluster: () => Promise<InCluster>, name: string): KeptSecret {
   return {
     place: `the Secret ${name}`,
-    read: (key) =>
-      within(cluster, async (api, collection) => {
-        return decoded((await readObject(api, `${collection}/${name}`))?.data?.[key]);
-      }),
-    write: (key, text, expects) =>
-      within(cluster, (api, collection) => {
-        const data = { [key]: Buffer.from(text).toString("base64") };
-        return changeObject(api, collection, name, (found) => {
-          expects?.(decoded(found?.data?.[key]));
-          if (found !== undefined) return { ...found, data: { ...found.data, ...data } };
-          return { apiVersion: "v1", kind: "Secret", metadata: { name }, type: "Opaque", data };
-        });
-      }),
+    read: (key) => within(cluster, name, (secret) => secret.read(key)),
+    write: (key, text, expects) => within(cluster, name, (secret) => secret.write(key, text, expects)),
   };
 }
 
@@ -124,12 +135,13 @@ function decoded(base64: string | undefined): string | undefined {
 
 async function within<T>(
   cluster: () => Promise<InCluster>,
-  work: (api: KubernetesApi, collection: string) => Promise<T>,
+  name: string,
+  work: (secret: KeptSecret) => Promise<T>,
 ): Promise<T> {
   const { access, namespace } = await cluster();
   const api = kubernetesApi(access);
   try {
-    return await work(api, `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets`);
+    return await work(secretIn(api, namespace, name));
   } finally {
     api.close();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Cluster, specOf, type Tree, tree } from "../machine/world.ts";
+import { type Cluster, isTree, specOf, type Tree, tree } from "../machine/world.ts";
 import { type ApiResource, definitionStorage, isCustom } from "./api-resources.ts";
 import { withoutUnknown } from "./known-fields.ts";
 import { type Fault, refuse } from "./object-rules.ts";
@@ -8,15 +8,51 @@ import { getObject, type NewObject } from "./store.ts";
 interface Version {
   readonly name: string;
   readonly schema?: { readonly openAPIV3Schema?: Tree };
+  readonly subresources?: { readonly scale?: ScalePaths };
 }
 
-/** The top fields of a custom resource by their schema; undefined where it keeps unknown fields or says nothing. */
-export function customFields(cluster: Cluster, resource: ApiResource): Tree | undefined {
+/** Where a custom resource has what the scale subresource shows. */
+interface ScalePaths {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+  readonly labelSelectorPath?: string;
+}
+
+function versionOf(cluster: Cluster, resource: ApiResource): Version | undefined {
   if (!isCustom(resource)) return undefined;
   const definition = getObject(cluster, definitionStorage, undefined, `${resource.name}.${resource.group}`);
   if (definition === undefined) return undefined;
   const { versions = [] } = specOf<{ versions: readonly Version[] }>(definition);
-  const schema = versions.find(({ name }) => name === resource.version)?.schema?.openAPIV3Schema;
+  return versions.find(({ name }) => name === resource.version);
+}
+
+/** Undefined where the definition has no scale subresource. */
+export const scalePathsOf = (cluster: Cluster, resource: ApiResource): ScalePaths | undefined =>
+  versionOf(cluster, resource)?.subresources?.scale;
+
+/** The object with the defaults of its schema, as far down as it has objects. */
+export function withCustomDefaults<T extends NewObject>(cluster: Cluster, resource: ApiResource, object: T): T {
+  const schema = versionOf(cluster, resource)?.schema?.openAPIV3Schema;
+  return schema === undefined ? object : (defaulted(object, schema) as T);
+}
+
+function defaulted(value: unknown, schema: Tree): unknown {
+  if (Array.isArray(value)) return value.map((item) => defaulted(item, tree(schema.items)));
+  if (!isTree(value)) return value;
+  const fields = tree(schema.properties);
+  const filled = Object.entries(fields).flatMap(([name, field]) => {
+    const given = value[name] ?? tree(field).default;
+    return given === undefined ? [] : [[name, defaulted(given, tree(field))] as const];
+  });
+  const others = isTree(schema.additionalProperties)
+    ? Object.entries(value).map(([name, item]) => [name, defaulted(item, tree(schema.additionalProperties))] as const)
+    : Object.entries(value);
+  return { ...Object.fromEntries(others), ...Object.fromEntries(filled) };
+}
+
+/** The top fields of a custom resource by their schema; undefined where it keeps unknown fields or says nothing. */
+export function customFields(cluster: Cluster, resource: ApiResource): Tree | undefined {
+  const schema = versionOf(cluster, resource)?.schema?.openAPIV3Schema;
   if (schema?.properties === undefined || schema["x-kubernetes-preserve-unknown-fields"] === true) return undefined;
   return tree(schema.properties);
 }

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { given } from "../../talos/given.ts";
 import type { Cluster, Tree } from "../machine/world.ts";
 import { type ApiResource, apiResources, apiVersionOf, hasStatus } from "./api-resources.ts";
+import { scalePathsOf } from "./custom-objects.ts";
 import { reviewResources } from "./identity.ts";
 
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
@@ -29,12 +30,14 @@ export function discover(cluster: Cluster | undefined, path: string, server: Ser
     const names = [...new Set(resources.map((resource) => resource.group))].filter((group) => group !== "");
     return { kind: "APIGroupList", apiVersion: "v1", groups: names.map((name) => groupObject(resources, name)) };
   }
-  if (path === "/api/v1") return resourceList(resources, "", "v1");
+  if (path === "/api/v1") return resourceList(cluster, resources, "", "v1");
   const [, group, version] = /^\/apis\/([^/]+)(?:\/([^/]+))?$/.exec(path) ?? [];
   const known = resources.filter((resource) => resource.group === group);
   if (group === undefined || known.length === 0) return undefined;
   if (version === undefined) return { kind: "APIGroup", apiVersion: "v1", ...groupObject(resources, group) };
-  return known.some((resource) => resource.version === version) ? resourceList(resources, group, version) : undefined;
+  return known.some((resource) => resource.version === version)
+    ? resourceList(cluster, resources, group, version)
+    : undefined;
 }
 
 function groupObject(resources: readonly ApiResource[], name: string): Tree {
@@ -43,17 +46,26 @@ function groupObject(resources: readonly ApiResource[], name: string): Tree {
   return { name, versions, preferredVersion: versions[0] };
 }
 
-function resourceList(resources: readonly ApiResource[], group: string, version: string): Tree {
+const hasScale = (cluster: Cluster | undefined, resource: ApiResource): boolean =>
+  scalable.includes(resource.name) || (cluster !== undefined && scalePathsOf(cluster, resource) !== undefined);
+
+function resourceList(
+  cluster: Cluster | undefined,
+  resources: readonly ApiResource[],
+  group: string,
+  version: string,
+): Tree {
   const held = resources.filter((resource) => resource.group === group && resource.version === version);
   const groupVersion = apiVersionOf({ group, version });
-  return { kind: "APIResourceList", apiVersion: "v1", groupVersion, resources: held.flatMap(entries) };
+  const resourcesOf = (resource: ApiResource) => entries(resource, hasScale(cluster, resource));
+  return { kind: "APIResourceList", apiVersion: "v1", groupVersion, resources: held.flatMap(resourcesOf) };
 }
 
 /** Namespaces are deleted one by one. */
 const verbsOf = ({ kind }: ApiResource) =>
   kind === "Namespace" ? verbs.filter((verb) => verb !== "deletecollection") : verbs;
 
-function entries(resource: ApiResource): Tree[] {
+function entries(resource: ApiResource, hasScaling: boolean): Tree[] {
   const { name, kind, namespaced, singular, shortNames, categories } = resource;
   const main = given({
     name,
@@ -75,8 +87,7 @@ function entries(resource: ApiResource): Tree[] {
   });
   const writable = ["get", "patch", "update"];
   const held = hasStatus(resource) ? [main, below("status", writable)] : [main];
-  if (scalable.includes(name))
-    held.push(below("scale", writable, { group: "autoscaling", version: "v1", kind: "Scale" }));
+  if (hasScaling) held.push(below("scale", writable, { group: "autoscaling", version: "v1", kind: "Scale" }));
   if (name === "pods" && resource.group === "")
     held.push(
       below("eviction", ["create"], { group: "policy", version: "v1", kind: "Eviction" }),

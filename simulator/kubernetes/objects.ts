@@ -4,6 +4,7 @@ import { given } from "../../talos/given.ts";
 import { configOf, machinesOf } from "../controllers/membership.ts";
 import { type KubernetesObject, statusOf, type Tree, tree, valueAt } from "../machine/world.ts";
 import { type ApiResource, apiVersionOf, hasStatus, isCustom, storageName } from "./api-resources.ts";
+import { scalePathsOf } from "./custom-objects.ts";
 import { requireEvictable } from "./eviction.ts";
 import { leaseAsOf } from "./node.ts";
 import { invalid, refuse } from "./object-rules.ts";
@@ -166,29 +167,46 @@ async function postEviction(request: ObjectRequest, target: Target): Promise<unk
 /** Reads and writes of the number of replicas alone. */
 async function scale(request: ObjectRequest, target: Target): Promise<unknown> {
   const whole = { ...target, subresource: undefined };
-  const known = storedIn(clusterOf(request), whole);
-  if (request.method === "GET") return scaleOf(known);
-  return scaleOf(replaceWith(request, whole, scaled(known, await bodyOf(request), request.contentType)));
+  const cluster = clusterOf(request);
+  const paths = scalePathsOf(cluster, target.resource);
+  if (isCustom(target.resource) && paths === undefined) throw notServed();
+  const known = storedIn(cluster, whole);
+  if (request.method === "GET") return scaleOf(known, paths);
+  const input = scaled(known, await bodyOf(request), request.contentType, paths);
+  return scaleOf(replaceWith(request, whole, input), paths);
 }
 
-/** The `scale` view of a workload, which `kubectl scale` and autoscalers use. */
-function scaleOf(workload: KubernetesObject): Tree {
+const at = (object: KubernetesObject, path: string) => valueAt(object, path.split(".").slice(1));
+
+/** The `scale` view of a workload, which `kubectl scale` and autoscalers use; of a custom resource by its definition's paths. */
+function scaleOf(workload: KubernetesObject, paths?: ReturnType<typeof scalePathsOf>): Tree {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = workload.metadata;
   const labels = Object.entries(tree(valueAt(workload, ["spec", "selector", "matchLabels"])));
-  const selector = labels.map(([key, value]) => `${key}=${String(value)}`).join(",");
+  const selector = paths?.labelSelectorPath
+    ? at(workload, paths.labelSelectorPath)
+    : labels.map(([key, value]) => `${key}=${String(value)}`).join(",");
+  const replicas = paths ? (at(workload, paths.specReplicasPath) ?? 0) : (tree(workload.spec).replicas ?? 1);
   return {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
     // Typed objects leave a zero out.
-    spec: given({ replicas: (tree(workload.spec).replicas ?? 1) || undefined }),
-    status: { replicas: tree(workload.status).replicas ?? 0, selector },
+    spec: given({ replicas: replicas || undefined }),
+    status: given({
+      replicas: (paths ? at(workload, paths.statusReplicasPath) : tree(workload.status).replicas) ?? 0,
+      selector: selector || undefined,
+    }),
   };
 }
 
 /** The workload with the replicas that a written `Scale` asks for, whole or as a patch. */
-function scaled(workload: KubernetesObject, input: unknown, contentType: string): KubernetesObject {
-  const view = contentType.includes("patch") ? applyPatch(scaleOf(workload), contentType, input) : input;
+function scaled(
+  workload: KubernetesObject,
+  input: unknown,
+  contentType: string,
+  paths: ReturnType<typeof scalePathsOf>,
+): KubernetesObject {
+  const view = contentType.includes("patch") ? applyPatch(scaleOf(workload, paths), contentType, input) : input;
   const replicas = valueAt(view, ["spec", "replicas"]);
   const wanted = typeof replicas === "number" ? replicas : 0;
   if (wanted < 0)

@@ -46,6 +46,11 @@ export async function watch(
     response.write(`${JSON.stringify({ type: "BOOKMARK", object: endOfInitial(target.resource, revision) })}\n`);
   // The compatibility response has it for both protocols; its types forget it.
   (response as Http2ServerResponse & { flushHeaders(): void }).flushHeaders();
+  const bookmark = (): void => {
+    const metadata = { resourceVersion: String(revision), creationTimestamp: null };
+    const object = { kind: target.resource.kind, apiVersion: apiVersionOf(target.resource), metadata };
+    response.write(`${JSON.stringify({ type: "BOOKMARK", object })}\n`);
+  };
   const deliver = (): void => {
     const changes: readonly ObjectChange[] | undefined = history.after(clusterKey, revision);
     if (changes === undefined) {
@@ -60,9 +65,11 @@ export async function watch(
     const stop = history.onChange(deliver);
     const seconds = Number(url.searchParams.get("timeoutSeconds") ?? "0");
     const timer = seconds > 0 ? setTimeout(() => response.end(), seconds * 1_000) : undefined;
+    const marked = truthy(url.searchParams.get("allowWatchBookmarks")) ? setInterval(bookmark, 60_000) : undefined;
     response.once("close", () => {
       stop();
       clearTimeout(timer);
+      clearInterval(marked);
       resolve();
     });
     deliver();

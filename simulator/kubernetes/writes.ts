@@ -4,7 +4,7 @@ import { randomHex } from "../machine/chance.ts";
 import type { Moment } from "../machine/timings.ts";
 import { type Cluster, isTree, type KubernetesObject, type Tree, tree, valueAt } from "../machine/world.ts";
 import { apiVersionOf, isCustom, storageName } from "./api-resources.ts";
-import { pruned, refuseCustom } from "./custom-objects.ts";
+import { pruned, refuseCustom, withCustomDefaults } from "./custom-objects.ts";
 import { serviceAddress, withDefaults } from "./defaults.ts";
 import { tokenSecretType } from "./identity.ts";
 import { applyConfiguration, noteUpdate, type Writer } from "./managed-fields.ts";
@@ -57,7 +57,8 @@ function created(cluster: Cluster, request: ObjectRequest, target: Target, input
   if (getObject(cluster, storage, target.namespace, name) !== undefined) {
     throw new ApiError("AlreadyExists", `${storage} "${name}" already exists`, detailsOf(target.resource, name));
   }
-  const made = createObject(cluster, storage, withDefaults(pruned(cluster, target.resource, object)), moment);
+  const whole = withCustomDefaults(cluster, target.resource, pruned(cluster, target.resource, object));
+  const made = createObject(cluster, storage, withDefaults(whole), moment);
   const noted = noteUpdate(undefined, storedIn(made, { ...target, name }), writerOf(request, moment));
   return put(made, { ...target, name }, addressed(noted, request.serviceSubnet));
 }
@@ -201,7 +202,8 @@ function applied(
   const stated = admitted(cluster, target, { ...input, metadata: { ...input.metadata, name: target.name ?? "" } });
   if (known === undefined) {
     validate(target, stated);
-    const made = createObject(cluster, storageName(target.resource), withDefaults(stated), moment);
+    const whole = withCustomDefaults(cluster, target.resource, stated);
+    const made = createObject(cluster, storageName(target.resource), withDefaults(whole), moment);
     const stored = addressed(storedIn(made, target), request.serviceSubnet);
     return put(made, target, applyConfiguration(stored, stated, writer, force));
   }
@@ -209,7 +211,7 @@ function applied(
   const configuration = known.kind === "Secret" ? withDefaults(stated) : stated;
   const next = applyConfiguration(known, configuration, writer, force);
   refuseImmutable(target, known, next);
-  return put(cluster, target, completed(next));
+  return put(cluster, target, completed(withCustomDefaults(cluster, target.resource, next)));
 }
 
 function changed(
@@ -222,7 +224,8 @@ function changed(
 ): Change {
   if (target.subresource === "status") return put(cluster, target, next);
   refuseImmutable(target, known, next);
-  return put(cluster, target, noteUpdate(known, completed(next), writerOf(request, moment)));
+  const whole = completed(withCustomDefaults(cluster, target.resource, next));
+  return put(cluster, target, noteUpdate(known, whole, writerOf(request, moment)));
 }
 
 function completed(object: KubernetesObject): KubernetesObject {

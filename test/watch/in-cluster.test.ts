@@ -95,7 +95,7 @@ describe("in a cluster", () => {
     Object.keys((await admin.call("GET", `${paths.Secret}/talosmith-lab`)).body.data ?? {}).sort();
 
   test("the bundle is kept in the environment's Secret, once, and no other Secret can be read or made", async () => {
-    const secret = environmentSecret("lab", env);
+    const secret = environmentSecret("lab", { env });
     if (secret === undefined) throw new Error("no Secret");
     const store = secretsStore({ kind: "kubernetes", secret });
     await expect(store.read()).rejects.toMatchObject({ code: "not-found" });
@@ -105,7 +105,7 @@ describe("in a cluster", () => {
     expect(await store.read()).toEqual(secrets);
     await expect(store.create(secrets)).rejects.toMatchObject({ code: "already-exists" });
     expect(await keys()).toEqual(["secrets.yaml"]);
-    await expect(environmentSecret("other", env)?.read("x")).rejects.toMatchObject({
+    await expect(environmentSecret("other", { env })?.read("x")).rejects.toMatchObject({
       code: "permission-denied",
       message: expect.stringContaining(
         'User "system:serviceaccount:talosmith:talosmith" cannot get resource "secrets"',
@@ -241,7 +241,7 @@ describe("in a cluster", () => {
       await runProgram(createProgram(counting, [registerRotateCa]), words, counting);
       return context.written;
     };
-    const store = secretsStore({ kind: "kubernetes", secret: environmentSecret("lab", env) as KeptSecret });
+    const store = secretsStore({ kind: "kubernetes", secret: environmentSecret("lab", { env }) as KeptSecret });
     // The first event is the total of all steps; the second comes once the new CAs are stored.
     expect((await rotate(2)).exitCode).not.toBe(0);
     const begun = await store.read();

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Secrets of a cluster: its bundle, which outlives the object, and its client files, which go with it.
+import { type KubernetesApi, secretIn } from "../engine/index.ts";
+import { TalosError } from "../talos/errors.ts";
+import type { KeptSecret } from "../talos/secrets/index.ts";
+import { fieldManager, idOf, ownedBy } from "./api/objects.ts";
+import type { ClusterObject } from "./kinds/cluster.ts";
+import { clusterLabel } from "./machine-objects.ts";
+
+/** Names of a cluster's Secrets. The kubeconfig has the key that Flux and Cluster API read. */
+export const secretNames = (cluster: string) => ({
+  bundle: `${cluster}-talos-secrets`,
+  kubeconfig: `${cluster}-kubeconfig`,
+  talosconfig: `${cluster}-talosconfig`,
+});
+
+const readyAnnotation = "talosmith.dev/ready-since";
+
+/** The Secrets of one cluster as one: the bundle and the client files by the names that a workspace has for them. */
+export function clusterSecret(api: KubernetesApi, cluster: ClusterObject): KeptSecret {
+  const { namespace, name } = idOf(cluster.metadata);
+  const labels = { [clusterLabel]: name };
+  const names = secretNames(name);
+  const own = { labels, ownerReferences: [ownedBy("TalosCluster", cluster.metadata)] };
+  const places: Readonly<Record<string, readonly [secret: KeptSecret, key: string]>> = {
+    "secrets.yaml": [secretIn(api, namespace, names.bundle, { labels }), "secrets.yaml"],
+    kubeconfig: [secretIn(api, namespace, names.kubeconfig, own), "value"],
+    talosconfig: [secretIn(api, namespace, names.talosconfig, own), "talosconfig"],
+  };
+  const placeOf = (key: string) => {
+    const place = places[key];
+    if (place === undefined) throw new TalosError("internal", `no Secret for ${key}`);
+    return place;
+  };
+  return {
+    place: `the Secret ${names.bundle}`,
+    read: (key) => {
+      const [secret, own] = placeOf(key);
+      return secret.read(own);
+    },
+    write: (key, text, expects) => {
+      const [secret, own] = placeOf(key);
+      return secret.write(own, text, expects);
+    },
+  };
+}
+
+const pathOf = ({ metadata }: ClusterObject): string => {
+  const { namespace, name } = idOf(metadata);
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets/${secretNames(name).bundle}`;
+};
+
+const change = (api: KubernetesApi, cluster: ClusterObject, metadata: unknown, signal: AbortSignal) =>
+  api.call(`${pathOf(cluster)}?fieldManager=${fieldManager}`, { method: "PATCH", body: { metadata }, signal });
+
+/** Since when the cluster was ready, as the bundle's Secret says; undefined where it does not, or is not there. */
+export async function recordedReady(
+  api: KubernetesApi,
+  cluster: ClusterObject,
+  signal: AbortSignal,
+): Promise<{ readonly bundle: boolean; readonly readySince: string | undefined }> {
+  try {
+    const found = (await api.call(pathOf(cluster), { signal })) as {
+      readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> };
+    };
+    return { bundle: true, readySince: found.metadata?.annotations?.[readyAnnotation] };
+  } catch (error) {
+    if (TalosError.from(error).code === "not-found") return { bundle: false, readySince: undefined };
+    throw error;
+  }
+}
+
+/** Before the status says so: whoever restores objects from a backup keeps one of the two. */
+export async function recordReady(
+  api: KubernetesApi,
+  cluster: ClusterObject,
+  readySince: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await change(api, cluster, { annotations: { [readyAnnotation]: readySince } }, signal);
+}
+
+/** The cluster is wiped: its bundle goes with the object. */
+export async function releaseBundle(api: KubernetesApi, cluster: ClusterObject, signal: AbortSignal): Promise<void> {
+  try {
+    await change(api, cluster, { ownerReferences: [ownedBy("TalosCluster", cluster.metadata)] }, signal);
+  } catch (error) {
+    if (TalosError.from(error).code !== "not-found") throw error;
+  }
+}
