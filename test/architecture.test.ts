@@ -8,6 +8,7 @@ const talosLayers = ["version", "image", "pki", "secrets", "config", "api"] as c
 const talosBase = [
   "talos/errors",
   "talos/check-endpoint",
+  "talos/child-input",
   "talos/client-file",
   "talos/clock",
   "talos/config-defaults",
@@ -34,6 +35,7 @@ const rules: Readonly<Record<string, readonly string[]>> = {
   "talos/plain-text": [],
   "talos/check-endpoint": ["talos/errors"],
   "talos/client-file": ["talos/errors"],
+  "talos/child-input": [],
   "talos/clock": [],
   "talos/config-defaults": [],
   "talos/disk-key-file": [],

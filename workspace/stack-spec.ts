@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { evaluateStack, isMap, type JsonObject, unknown, type Value, type Values } from "../constructs/index.ts";
 import type { ClusterSpec, MachineSpec } from "../engine/index.ts";
@@ -8,7 +8,7 @@ import { endpointAt } from "../talos/endpoint-at.ts";
 import { TalosError } from "../talos/errors.ts";
 import type { EnvironmentOnDisk } from "./context.ts";
 import type { MachineAddresses } from "./machines.ts";
-import { stackDirectory, withStack } from "./terraform/prepare-stack.ts";
+import { isNewest, stackDirectory, withStack } from "./terraform/prepare-stack.ts";
 
 export interface StackSpecOptions {
   readonly leaving: readonly MachineSpec[];
@@ -65,9 +65,10 @@ export async function stackSpec(
 /** The app is run only where its last stack is of other files. */
 async function stackText(place: EnvironmentOnDisk): Promise<string> {
   const { root, environment, unsaved } = place;
-  const last = join(stackDirectory(root, environment.name), "cdk.tf.json");
-  if ((unsaved?.size ?? 0) === 0 && (await isNewest(root, last))) return readFile(last, "utf8");
-  return withStack(place, ({ directory }) => readFile(join(directory, "cdk.tf.json"), "utf8"));
+  const last = stackDirectory(root, environment.name);
+  const read = (directory: string) => readFile(join(directory, "cdk.tf.json"), "utf8");
+  if ((unsaved?.size ?? 0) === 0 && (await isNewest(root, last))) return read(last);
+  return withStack(place, ({ directory }) => read(directory));
 }
 
 function noCluster({ name, cluster }: Environment): TalosError {
@@ -87,22 +88,4 @@ function onlyTerraformKnows(path: string): TalosError {
   return new TalosError("failed-precondition", `${path}: found an expression that only Terraform can evaluate`, {
     hint: "Set a plain value in main.ts, or deploy this environment through terraform or tofu.",
   });
-}
-
-const made = /^(\.|node_modules$|cdktf\.out$|generated$|state$)/;
-
-/** Whether nothing that an app is made of has changed since a stack was written: running it takes a second. */
-async function isNewest(root: string, stack: string): Promise<boolean> {
-  const written = await stat(stack).catch(() => undefined);
-  if (written === undefined) return false;
-  const isOlder = async (folder: string): Promise<boolean> => {
-    for (const entry of await readdir(folder, { withFileTypes: true })) {
-      const path = join(folder, entry.name);
-      if (entry.isDirectory() && !made.test(entry.name) && !(await isOlder(path))) return false;
-      if (!entry.isFile() || !/\.([cm]?[jt]s|ya?ml|json|hbs)$/.test(entry.name)) continue;
-      if ((await stat(path)).mtimeMs >= written.mtimeMs) return false;
-    }
-    return true;
-  };
-  return isOlder(root);
 }

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { clusterChanges, goingMachines } from "../cluster-change.ts";
 import { type HardwareChange, hardwareChanges } from "../hardware.ts";
-import {
-  type Change,
-  changedAttributes,
-  type Finding,
-  type Plan,
-  type Rule,
-  type Values,
-} from "../plan.ts";
+import { type Change, changedAttributes, type Finding, type Plan, type Rule, type Values } from "../plan.ts";
 import { machineTypes, memberOn } from "./machines.ts";
 
 /** What holds data that nothing in the configuration can make again, and what that data is. */

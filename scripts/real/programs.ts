@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { appendFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { giveInput } from "../../talos/child-input.ts";
 
 export interface Ended {
   readonly code: number | null;
@@ -85,7 +86,7 @@ export class Programs {
       detached,
       stdio: ["pipe", "pipe", "pipe"],
     });
-    child.stdin.end(options.stdin ?? "");
+    giveInput(child.stdin, options.stdin ?? "");
     let [stdout, said] = ["", ""];
     const hear = (text: string) => {
       said += text;

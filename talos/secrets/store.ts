@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { giveInput } from "../child-input.ts";
 import { TalosError } from "../errors.ts";
 import type { SecretsBundle } from "./bundle.ts";
 import { encodeSecrets, parseSecrets } from "./codec.ts";
@@ -155,7 +156,7 @@ async function runSops(
     const piped = ["-c", 'cat | "$0" "$@"', program, ...args];
     const [command, given] = input === undefined ? [program, [...args]] : ["sh", piped];
     const running = promisify(execFile)(command, given, { maxBuffer: 8 * 1024 * 1024 });
-    running.child.stdin?.end(input ?? "");
+    giveInput(running.child.stdin, input ?? "");
     return (await running).stdout;
   } catch (cause) {
     const { code } = cause as { readonly code?: unknown };

@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -122,8 +131,15 @@ describe("a cluster on machines that Terraform made", () => {
       try {
         const http = `{ kind: http, address: "http://127.0.0.1:${(server.address() as AddressInfo).port}/state" }`;
         backend(http);
+        mkdirSync(at("locks"));
+        writeFileSync(at("locks/lab.hcl"), "");
         const found = await talosmith("status", "lab");
         expect(found.stdout, found.stderr).toContain("cp-1");
+        // A deploy may have planned in this stack, and not applied yet.
+        const lock = at("cdktf.out/stacks/lab/.terraform.lock.hcl");
+        appendFileSync(lock, "# from init\n");
+        await talosmith("status", "lab");
+        expect(readFileSync(lock, "utf8")).toContain("# from init");
         // The stack that was generated last will do for a file that breaks a rule.
         backend(`${http}\ncluster: { podCidrs: [10.96.0.0/16] }`);
         const broken = await talosmith("status", "lab");

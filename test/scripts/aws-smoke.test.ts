@@ -42,9 +42,9 @@ if (process.env.SMOKE_HANG === words[0]) {
 } else if (line.startsWith(process.env.SMOKE_FAIL ?? "nothing")) process.exit(1);
 `;
 
-function program(name: string): string {
+function program(name: string, code = standIn): string {
   const path = join(root, "bin", name);
-  writeFileSync(path, standIn);
+  writeFileSync(path, code);
   chmodSync(path, 0o755);
   return path;
 }
@@ -63,10 +63,11 @@ async function smoke(
   words: readonly string[],
   env: Readonly<Record<string, string>> = {},
   when?: { readonly called: string; readonly signal: NodeJS.Signals },
+  kubectl?: string,
 ): Promise<Ran> {
   const log = join(root, "calls.txt");
   writeFileSync(log, "");
-  program("kubectl");
+  program("kubectl", kubectl);
   const own = ["--folder", folder, "--command", program("talosmith")];
   const child = spawn(process.execPath, ["--import", "tsx", "scripts/aws-smoke.ts", ...words, ...own], {
     env: { ...process.env, ...env, SMOKE_LOG: log, PATH: `${join(root, "bin")}${delimiter}${process.env.PATH ?? ""}` },
@@ -120,6 +121,13 @@ describe("a run", () => {
     expect(code).toBe(1);
     expect(calls.slice(-last.length)).toEqual(last);
     expect(said).toContain("nothing is left");
+  });
+
+  test("takes everything down when kubectl ends without reading what it is given", async () => {
+    const { code, said, calls } = await smoke(place, {}, undefined, "#!/bin/sh\nexit 1\n");
+    expect(said).toContain("kubectl apply: exit code 1");
+    expect(code).toBe(1);
+    expect(calls.at(-1)).toBe(destroy);
   });
 
   test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("takes everything down after %s", async (signal) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { mkdir, readdir, rename, rm, symlink } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, stat, symlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import * as z from "zod";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
@@ -41,6 +41,34 @@ export async function prepareStack(
 ): Promise<string> {
   await writeStack({ root, environment, context, outdir: join(root, "cdktf.out") });
   return stackDirectory(root, environment);
+}
+
+/**
+ * The stack of a cluster that exists, to read its state: the one that is there, unless it is of other files. While a plan
+ * waits for its apply in it, its lock has to stay as `init` left it.
+ */
+export async function stackOfState(...args: Parameters<typeof prepareStack>): Promise<string> {
+  const [root, environment] = args;
+  const last = stackDirectory(root, environment);
+  return (await isNewest(root, last)) ? last : prepareExistingStack(...args);
+}
+
+const made = /^(\.|node_modules$|cdktf\.out$|generated$|state$)/;
+
+/** Whether nothing that an app is made of has changed since a stack was written: running it takes a second. */
+export async function isNewest(root: string, directory: string): Promise<boolean> {
+  const written = await stat(join(directory, "cdk.tf.json")).catch(() => undefined);
+  if (written === undefined) return false;
+  const isOlder = async (folder: string): Promise<boolean> => {
+    for (const entry of await readdir(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory() && !made.test(entry.name) && !(await isOlder(path))) return false;
+      if (!entry.isFile() || !/\.([cm]?[jt]s|ya?ml|json|hbs)$/.test(entry.name)) continue;
+      if ((await stat(path)).mtimeMs >= written.mtimeMs) return false;
+    }
+    return true;
+  };
+  return isOlder(root);
 }
 
 /** Where Terraform works on an environment, and the variables that it needs there. */

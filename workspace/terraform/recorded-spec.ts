@@ -12,7 +12,7 @@ import { withTemporaryFolder } from "../../talos/process-folder.ts";
 import type { EnvironmentOnDisk } from "../context.ts";
 import { openPatchFiles } from "../patch-files.ts";
 import { findTerraform } from "./find-terraform.ts";
-import { prepareExistingStack } from "./prepare-stack.ts";
+import { stackOfState } from "./prepare-stack.ts";
 import { readState, stateFile } from "./state-file.ts";
 import { Terraform, type TerraformOptions } from "./terraform.ts";
 
@@ -79,7 +79,7 @@ async function stateText({ root, environment, context }: EnvironmentOnDisk): Pro
       `the state of ${environment.name} can only be read by terraform or tofu`,
       { hint: "Put the one that you deploy with on the PATH." },
     );
-  const directory = await prepareExistingStack(root, environment.name, context);
+  const directory = await stackOfState(root, environment.name, context);
   return pullState({ binary, directory, env: context.env, signal: context.signal });
 }
 
