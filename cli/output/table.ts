@@ -36,7 +36,7 @@ export function tableWithText(
 }
 
 /** Less is not worth a column. */
-const narrowestText = 40;
+const narrowestText = 16;
 
 type Cell = string | number | boolean | null | undefined;
 

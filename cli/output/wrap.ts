@@ -2,7 +2,7 @@
 import { stripVTControlCharacters } from "node:util";
 
 /** A terminal narrower than this wraps by itself. */
-const narrowest = 40;
+const narrowest = 16;
 
 /** Programs with which a command to copy begins. */
 const programs = /^(?:talosmith|kubectl|talosctl|terraform|tofu|helm|npx|npm|node|sudo|ssh|docker|virsh)$/;
