@@ -146,6 +146,10 @@ export const foundWalks: readonly Walk[] = [
     after: { "terraform force-unlock": ["terraform plan -no-color | grep 'Plan:'"] },
   },
   example("etcd-backup"),
+  example("terraform-test", {
+    open: async () => (terraform === undefined ? noTerraform : openProject({ from: "examples/terraform-test", programs: { terraform } })),
+    shows: { "terraform test": "4 passed, 0 failed." },
+  }),
   example("talos-client", {
     open: async () => {
       const world = openProject({ files: {} });
