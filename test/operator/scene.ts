@@ -200,7 +200,7 @@ export class Scene {
     kind: string,
     name: string,
     holds: (thing: Thing | undefined) => boolean,
-    seconds = 60,
+    seconds = 30,
   ): Promise<Thing> {
     let last: Thing | undefined;
     await this.until(
@@ -214,7 +214,7 @@ export class Scene {
     return last as Thing;
   }
 
-  async until(what: string | (() => string), holds: () => Promise<boolean>, seconds = 60): Promise<void> {
+  async until(what: string | (() => string), holds: () => Promise<boolean>, seconds = 30): Promise<void> {
     const deadline = Date.now() + seconds * 1_000;
     for (let error: unknown; ; ) {
       try {
