@@ -2,7 +2,7 @@
 import type { KubernetesApi, Timing } from "../engine/index.ts";
 import type { Entropy } from "../talos/clock.ts";
 import type { TalosError } from "../talos/errors.ts";
-import type { Log, StatusRecord } from "../watch/index.ts";
+import type { Log, QueueCounts, StatusRecord } from "../watch/index.ts";
 import type { WorkspaceContext } from "../workspace/context.ts";
 import { eventRecorder } from "./api/events.ts";
 import { type AnyObject, keyOf, Objects } from "./api/objects.ts";
@@ -16,7 +16,7 @@ import { clusterLabel } from "./machine-objects.ts";
 import { keysOfPools, PoolController, refersTo } from "./pool-controller.ts";
 import { Controller, type ControllerOptions } from "./runtime/controller.ts";
 import { Informer } from "./runtime/informer.ts";
-import { type QueueFacts, type QueueLimits, WorkQueue } from "./runtime/queue.ts";
+import { type QueueLimits, WorkQueue } from "./runtime/queue.ts";
 
 export interface OperateObjectsOptions {
   readonly api: KubernetesApi;
@@ -32,8 +32,8 @@ export interface OperateObjectsOptions {
   /** How many clusters are worked on at once. @default 10 */
   readonly workers?: number;
   readonly limits?: QueueLimits;
-  /** Gets what the queues are asked for. */
-  readonly queues?: (facts: () => ReadonlyMap<KindName, QueueFacts>) => void;
+  /** Gets what tells of the queues, for metrics. */
+  readonly queues?: (facts: () => ReadonlyMap<string, QueueCounts>) => void;
   readonly signal: AbortSignal;
 }
 
