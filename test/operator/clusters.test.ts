@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { credentials } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { defaultTimings, scaleTimings } from "../../simulator/index.ts";
 import { ResetRequest } from "../../talos/api/gen/machine/machine.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { issueAdminCredentials } from "../../talos/config/index.ts";
@@ -22,7 +25,7 @@ describe("a TalosCluster", () => {
   const addresses = new Map<string, string>();
 
   beforeAll(async () => {
-    lab = await Laboratory.open("operator");
+    lab = await Laboratory.open("operator", { timings: scaleTimings(defaultTimings, 0.3) });
     const [first] = await lab.cluster(1, 0);
     const host = first?.address ?? "";
     const { identity } = await KubernetesClient.open(lab, host);
@@ -38,6 +41,11 @@ describe("a TalosCluster", () => {
     await lab.close();
     if (TMPDIR === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = TMPDIR;
+  });
+
+  const helm = () => ({
+    TALOSMITH_HELM: resolve("test/support/stand-in-helm.mjs"),
+    STAND_IN_HELM: join(scene.folder, "releases.json"),
   });
 
   const machineId = (name: string) => lab.simulator.listMachines().find((machine) => machine.name === name)?.id ?? "";
@@ -77,7 +85,7 @@ describe("a TalosCluster", () => {
   });
 
   test("comes up from nothing, and says so in its status, Events, machines and Secrets", async () => {
-    operator = scene.operate();
+    operator = scene.operate({ env: helm() });
     await scene.apply("TalosCluster", "lab", spec(["m-1", "m-2"]));
     const ready = await scene.eventually("TalosCluster", "lab", isReady);
     expect(ready.status).toMatchObject({ phase: "Ready", machines: 2, readyMachines: 2, machineSummary: "2/2" });
@@ -96,7 +104,7 @@ describe("a TalosCluster", () => {
 
   test("a second operator with an empty folder goes on with what is in the API", async () => {
     await operator.stop();
-    operator = scene.operate();
+    operator = scene.operate({ env: helm() });
     const before = await scene.get("TalosCluster", "lab");
     await scene.patch("TalosCluster", "lab", { metadata: { annotations: { "example.com/touched": "yes" } } });
     await scene.patch("TalosCluster", "lab", { spec: { cluster: { certSans: ["lab.example.com"] } } });
@@ -150,6 +158,66 @@ describe("a TalosCluster", () => {
     await scene.eventually("TalosCluster", "lab", phaseIs("Invalid"));
     await scene.patch("TalosMachinePool", "lab-w", { spec: { replicas: 1 } }, "/scale");
     await scene.eventually("TalosCluster", "lab", isReady);
+  });
+
+  test("a TalosEtcdBackup takes one backup, and says where it is", async () => {
+    await scene.patch("TalosCluster", "lab", { spec: { backup: { directory: join(scene.folder, "backups") } } });
+    await scene.apply("TalosEtcdBackup", "before", { clusterRef: { name: "lab" } });
+    const taken = await scene.eventually("TalosEtcdBackup", "before", phaseIs("Succeeded"));
+    expect(taken.status).toMatchObject({
+      place: join(scene.folder, "backups"),
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    expect(readdirSync(join(scene.folder, "backups"))).toContain(`${String(taken.status?.id)}.db`);
+    expect(conditionOf(taken, "Complete")?.status).toBe("True");
+    await scene.apply("TalosEtcdBackup", "nowhere", { clusterRef: { name: "other" } });
+    const waiting = await scene.eventually("TalosEtcdBackup", "nowhere", phaseIs("Pending"));
+    expect(conditionOf(waiting, "Complete")?.message).toBe("TalosCluster other is not there");
+  });
+
+  test("a TalosEtcdBackupSchedule creates backups at its times, and keeps as many as it says", async () => {
+    const spec = { clusterRef: { name: "lab" }, schedule: "0 0 1 1 *", historyLimit: 1 };
+    await scene.apply("TalosEtcdBackupSchedule", "yearly", spec);
+    await scene.eventually("TalosEtcdBackupSchedule", "yearly", isReady);
+    const due = async (year: string) => {
+      const status = { lastScheduleTime: `${year}-06-01T00:00:00Z` };
+      await scene.patch("TalosEtcdBackupSchedule", "yearly", { status }, "/status");
+      await scene.patch("TalosEtcdBackupSchedule", "yearly", { metadata: { annotations: { year } } });
+      const time = Date.UTC(Number(year) + 1, 0, 1) / 60_000;
+      await scene.eventually("TalosEtcdBackup", `yearly-${time}`, phaseIs("Succeeded"));
+      return `yearly-${time}`;
+    };
+    await due("2024");
+    const last = await due("2025");
+    const own = async () =>
+      (await scene.list("TalosEtcdBackup")).filter(({ metadata }) => metadata.name.startsWith("yearly"));
+    await scene.until("the older one is deleted", async () => (await own()).length === 1);
+    expect((await own())[0]?.metadata.name).toBe(last);
+    const status = (await scene.get("TalosEtcdBackupSchedule", "yearly"))?.status;
+    expect(status).toMatchObject({ lastBackup: last, lastSuccessfulTime: expect.any(String) });
+  });
+
+  test("backup.schedule of the spec is a schedule of the cluster's name", async () => {
+    await scene.patch("TalosCluster", "lab", { spec: { backup: { schedule: "0 3 * * *" } } });
+    const made = await scene.eventually("TalosEtcdBackupSchedule", "lab", isReady);
+    expect(made.spec).toMatchObject({ schedule: "0 3 * * *", timeZone: "UTC", clusterRef: { name: "lab" } });
+    await scene.patch("TalosCluster", "lab", { spec: { backup: { schedule: null } } });
+    await scene.eventually("TalosEtcdBackupSchedule", "lab", (thing) => thing === undefined);
+  });
+
+  test("a TalosClusterAddon is a Helm release, which a deploy of the cluster leaves and a deletion uninstalls", async () => {
+    const addon = { clusterRef: { name: "lab" }, chart: "oci://charts.example.com/web", version: "1.0.0" };
+    await scene.apply("TalosClusterAddon", "web", addon);
+    const deployed = await scene.eventually("TalosClusterAddon", "web", isReady);
+    expect(deployed.status).toMatchObject({ phase: "Deployed", release: "web", releaseNamespace: "web", revision: 1 });
+    await scene.patch("TalosCluster", "lab", { spec: { cluster: { certSans: ["web.example.com"] } } });
+    await scene.eventually("TalosCluster", "lab", isReady);
+    await scene.patch("TalosClusterAddon", "web", { spec: { version: "1.1.0" } });
+    const changed = await scene.eventually("TalosClusterAddon", "web", isReady);
+    expect(changed.status).toMatchObject({ revision: 2, chart: "oci://charts.example.com/web-1.1.0" });
+    await scene.delete("TalosClusterAddon", "web");
+    await scene.eventually("TalosClusterAddon", "web", (thing) => thing === undefined);
+    expect(readFileSync(join(scene.folder, "releases.json"), "utf8")).toBe("{}");
   });
 
   test("deleted with Retain it keeps running, and an object of its name takes it over again", async () => {
