@@ -9,12 +9,33 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kubernetesLease, systemTiming } from "../../engine/index.ts";
 import { defaultTimings, scaleTimings } from "../../simulator/index.ts";
 import { whileLeading } from "../../watch/index.ts";
+import { documentsOf } from "../deploy/manifests.ts";
 import { Laboratory } from "../simulator/laboratory.ts";
 import { kubeconfigOf, RealApi, realPrograms } from "./real-api.ts";
-import { conditionOf, isReady, type Operator, Scene, type Thing } from "./scene.ts";
+import { type Access, conditionOf, isReady, type Operator, Scene, type Thing } from "./scene.ts";
 
 const programs = realPrograms();
 const run = promisify(execFile);
+const paths: Readonly<Record<string, string>> = {
+  ServiceAccount: "/api/v1",
+  Role: "/apis/rbac.authorization.k8s.io/v1",
+  RoleBinding: "/apis/rbac.authorization.k8s.io/v1",
+};
+
+/** Makes the operator's service account with its Role, and gives a token of it. */
+async function tokenOf({ api, namespace }: Scene): Promise<() => Promise<string>> {
+  for (const manifest of documentsOf("deploy/kustomize/objects/rbac.yaml")) {
+    const plural = `${manifest.kind.toLowerCase()}s`;
+    const subjects = manifest.subjects?.map((subject) => ({ ...subject, namespace }));
+    const body = { ...manifest, ...(subjects && { subjects }) };
+    await api.call(`${paths[manifest.kind]}/namespaces/${namespace}/${plural}`, { method: "POST", body });
+  }
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/talosmith/token`;
+  const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 7_200 } };
+  const { status } = (await api.call(path, { method: "POST", body })) as { status: { token: string } };
+  return async () => status.token;
+}
+
 const phaseIs = (phase: string) => (thing: Thing | undefined) => thing?.status?.phase === phase;
 
 describe.skipIf(programs === undefined)("on a real kube-apiserver and etcd", () => {
@@ -24,6 +45,8 @@ describe.skipIf(programs === undefined)("on a real kube-apiserver and etcd", () 
   let scene: Scene;
   let operator: Operator;
   let kubeconfig = "";
+  /** With the rights that deploy/ gives the operator, and no others. */
+  let restricted: Access;
   const addresses = new Map<string, string>();
 
   beforeAll(async () => {
@@ -35,6 +58,7 @@ describe.skipIf(programs === undefined)("on a real kube-apiserver and etcd", () 
     process.env.TMPDIR = scene.folder;
     for (const name of ["m-1", "m-2", "m-3"]) addresses.set(name, (await lab.machine(name)).address);
     const { servers, ca } = real.access;
+    restricted = { servers, ca, token: await tokenOf(scene) };
     const token = "token" in real.access ? await real.access.token() : "";
     kubeconfig = join(scene.folder, "kubeconfig");
     writeFileSync(kubeconfig, kubeconfigOf(servers[0] ?? "", ca, token), { mode: 0o600 });
@@ -151,7 +175,7 @@ describe.skipIf(programs === undefined)("on a real kube-apiserver and etcd", () 
   });
 
   test("a cluster is created, and kubectl wait and get see it", async () => {
-    operator = scene.operate();
+    operator = scene.operate({ access: restricted });
     await scene.apply("TalosCluster", "lab", spec(["m-1", "m-2"]));
     await kubectl("wait", "--for=condition=Ready", "--timeout=60s", "taloscluster/lab");
     const table = await kubectl("get", "talosclusters");
@@ -245,7 +269,7 @@ describe.skipIf(programs === undefined)("on a real kube-apiserver and etcd", () 
     const times = { duration: 3_000, renewDeadline: 2_000, retry: 200 };
     const leading = whileLeading(
       async (signal) => {
-        const operator = scene.operate();
+        const operator = scene.operate({ access: restricted });
         await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
         await operator.stop();
       },
@@ -275,7 +299,7 @@ describe.skipIf(programs === undefined)("on a real kube-apiserver and etcd", () 
   test("a hundred clusters are created by one operator within 500 MB", { timeout: 1_800_000 }, async () => {
     const account = join(scene.folder, "account");
     mkdirSync(account);
-    writeFileSync(join(account, "token"), "token" in real.access ? await real.access.token() : "", { mode: 0o600 });
+    writeFileSync(join(account, "token"), "token" in restricted ? await restricted.token() : "", { mode: 0o600 });
     writeFileSync(join(account, "ca.crt"), real.access.ca);
     writeFileSync(join(account, "namespace"), scene.namespace);
     const server = new URL(real.access.servers[0] ?? "");
@@ -327,7 +351,7 @@ describe.skipIf(programs === undefined)("on a real kube-apiserver and etcd", () 
   });
 
   test("what is refused later is reported in the status", async () => {
-    scene.operate();
+    scene.operate({ access: restricted });
     await scene.apply("TalosCluster", "wrong", spec(["m-1"], { workers: [{ name: "w", count: 7 }] }));
     const invalid = await scene.eventually("TalosCluster", "wrong", phaseIs("Invalid"));
     expect(conditionOf(invalid, "SpecValid")?.message).toContain("spec.workers[0].count: found 7");

@@ -74,6 +74,7 @@ export class RealApi {
       `--service-account-signing-key-file=${file("account.key", privateKey)}`,
       "--service-cluster-ip-range=10.0.0.0/24",
       "--disable-admission-plugins=ServiceAccount",
+      "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
     ];
     const start = () => run(folder, "kube-apiserver", apiserver, flags);
     const server = start();
