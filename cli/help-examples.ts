@@ -23,6 +23,7 @@ const examples: readonly Example[] = [
   ["review sandbox", "what a first apply makes, without terraform and without credentials"],
   ["operate", "watch every environment, report what differs, take scheduled backups"],
   ["operate production --repair --listen :9180", "and repair it; metrics for everybody in the network"],
+  ["operate --kubernetes --lease talosmith", "in a pod: TalosCluster objects instead of files"],
   ["rotate-ca production", "show the steps, change nothing"],
   ["rotate-ca production --dry-run=false --kubernetes=false", "exchange the CA of the Talos API"],
   ["synth", "every environment, to cdktf.out/stacks"],

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubernetesApi, Step, Timing } from "../engine/index.ts";
-import { EnvironmentError, formatFault } from "../model/index.ts";
 import type { Entropy } from "../talos/clock.ts";
 import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
@@ -13,17 +12,19 @@ import {
   withTransitions,
 } from "../watch/index.ts";
 import type { EventRecorder } from "./api/events.ts";
-import { idOf, keyOf, type Objects } from "./api/objects.ts";
+import { idOf, keyOf, type Objects, ownedBy } from "./api/objects.ts";
 import type { ClusterProjects, OpenCluster } from "./cluster-project.ts";
 import { recordedReady, recordReady, releaseBundle } from "./cluster-secrets.ts";
 import { deployCluster, destroyCluster } from "./cluster-work.ts";
 import { type Decision, decide, decideAbsent, graveFor } from "./decide.ts";
+import type { ScheduleObject } from "./kinds/backup.ts";
 import { type ClusterObject, type ClusterStatus, clusterStatus as statusSchema } from "./kinds/cluster.ts";
 import type { MachineObject } from "./kinds/machine.ts";
 import { clusterLabel, writeMachines } from "./machine-objects.ts";
 import { Progress } from "./progress.ts";
 import type { Outcome } from "./runtime/controller.ts";
 import type { Informer } from "./runtime/informer.ts";
+import { isOfSpec, specFaults } from "./spec-faults.ts";
 import { clusterStatus, type Situation, timestampOf } from "./status.ts";
 
 export const finalizer = "talosmith.dev/cluster";
@@ -35,6 +36,8 @@ export interface ClusterControllerOptions {
   readonly clusterObjects: Objects<ClusterObject>;
   readonly machines: Informer<MachineObject>;
   readonly machineObjects: Objects<MachineObject>;
+  readonly schedules: Informer<ScheduleObject>;
+  readonly scheduleObjects: Objects<ScheduleObject>;
   readonly projects: ClusterProjects;
   readonly events: EventRecorder;
   readonly record: StatusRecord;
@@ -99,6 +102,7 @@ export class ClusterController {
     const look = first.kind === "work" ? await this.#work(known, open, first, signal) : first.look;
     const settled = await this.#settle(known, look, signal);
     await this.#noteReady(settled, recorded.readySince, signal);
+    await this.#schedule(known, open, signal);
     return { after: this.#interval(open) };
   }
 
@@ -303,6 +307,28 @@ export class ClusterController {
     });
   }
 
+  /** backup.schedule of the spec is a TalosEtcdBackupSchedule of the cluster's name. */
+  async #schedule(object: ClusterObject, { environment }: OpenCluster, signal: AbortSignal): Promise<void> {
+    const { schedules, scheduleObjects } = this.#options;
+    const { backup } = environment;
+    const known = schedules.get(keyOf(object.metadata));
+    const isOwn = known?.metadata.ownerReferences.some(({ uid }) => uid === object.metadata.uid);
+    if (backup?.schedule === undefined) {
+      if (known !== undefined && isOwn) await scheduleObjects.delete(known, signal);
+      return;
+    }
+    const { schedule, timeZone } = backup;
+    if (known !== undefined && (!isOwn || (known.spec.schedule === schedule && known.spec.timeZone === timeZone)))
+      return;
+    const { name } = object.metadata;
+    const metadata = { labels: { [clusterLabel]: name }, ownerReferences: [ownedBy("TalosCluster", object.metadata)] };
+    await scheduleObjects.apply(
+      idOf(object.metadata),
+      { metadata, spec: { clusterRef: { name }, schedule, timeZone } },
+      signal,
+    );
+  }
+
   async #withFinalizer(object: ClusterObject, signal: AbortSignal): Promise<ClusterObject> {
     const { finalizers, resourceVersion } = object.metadata;
     if (finalizers.includes(finalizer)) return object;
@@ -428,19 +454,6 @@ const withReadySince = (object: ClusterObject, recorded: string | undefined): Cl
   object.status.readySince !== undefined || recorded === undefined
     ? object
     : { ...object, status: { ...object.status, readySince: recorded } };
-
-/** Errors that stay until the spec, or a pool, changes. */
-const isOfSpec = (error: unknown): boolean =>
-  error instanceof EnvironmentError ||
-  (error instanceof TalosError && ["invalid-input", "failed-precondition"].includes(error.code));
-
-function specFaults(error: unknown): string {
-  if (!(error instanceof EnvironmentError)) return TalosError.from(error).text;
-  return error.faults.map((fault) => (fault.path === "" ? formatFault(fault) : faultLine(fault))).join("\n");
-}
-
-const faultLine = ({ path, found, expected, hint }: EnvironmentError["faults"][number]) =>
-  `spec.${path}: found ${found}, expected ${expected}. ${hint}`;
 
 /** A merge patch keeps what it does not name: fields that are gone are named, too. */
 function wholeStatus(status: ClusterStatus): Readonly<Record<string, unknown>> {

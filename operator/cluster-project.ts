@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { KubernetesApi } from "../engine/index.ts";
-import { type Environment, loadExistingEnvironment } from "../model/index.ts";
+import { type Environment, loadEnvironment, loadExistingEnvironment } from "../model/index.ts";
 import { textIfThere, writeFileAtomically } from "../talos/atomic-file.ts";
 import { TalosError } from "../talos/errors.ts";
 import { openWatchedProject, type WatchedProject } from "../watch/index.ts";
@@ -13,7 +13,8 @@ import { recordedMachines, recordMachines } from "../workspace/machine-record.ts
 import { Workspace } from "../workspace/workspace.ts";
 import { idFrom, keyOf } from "./api/objects.ts";
 import { clusterSecret } from "./cluster-secrets.ts";
-import { environmentText } from "./environment.ts";
+import { environmentText, withAddonAlone } from "./environment.ts";
+import type { AddonObject } from "./kinds/addon.ts";
 import type { ClusterObject } from "./kinds/cluster.ts";
 import type { PoolObject } from "./kinds/pool.ts";
 
@@ -23,6 +24,8 @@ interface ClusterProjectsOptions {
   readonly api: KubernetesApi;
   readonly context: WorkspaceContext;
   readonly cluster: (key: string) => ClusterObject | undefined;
+  /** Releases that objects ask for, by the key of their cluster. */
+  readonly releases: (key: string) => readonly { readonly name: string; readonly namespace: string }[];
   /** The pools of a namespace by name. */
   readonly pools: (namespace: string) => ReadonlyMap<string, PoolObject>;
 }
@@ -46,6 +49,14 @@ export class ClusterProjects {
   async open(cluster: ClusterObject): Promise<OpenCluster> {
     const { root, project } = await this.#written(cluster);
     return this.#opened(root, project, project.load(cluster.metadata.name), cluster);
+  }
+
+  /** The cluster with one add-on and no other. */
+  async openWithAddon(cluster: ClusterObject, addon: AddonObject): Promise<OpenCluster> {
+    const { root, project } = await this.#written(cluster);
+    const { name } = cluster.metadata;
+    const text = withAddonAlone(environmentText(cluster, this.#options.pools(cluster.metadata.namespace)), addon);
+    return this.#opened(root, project, loadEnvironment(root, name, new Map([[fileOf(name), text]])), cluster);
   }
 
   /** The same for a cluster that is to go: a broken rule does not keep it. */
@@ -95,14 +106,15 @@ export class ClusterProjects {
   }
 
   #contextOf(root: string): WorkspaceContext {
-    const { context, api, cluster, folder } = this.#options;
+    const { context, api, cluster, folder, releases } = this.#options;
     const namespace = root.slice(folder.length + 1);
     const keptSecret = (name: string) => {
       const object = cluster(keyOf({ namespace, name }));
       if (object === undefined) throw new TalosError("not-found", `there is no TalosCluster ${name}`);
       return clusterSecret(api, object);
     };
-    return { ...context, cwd: root, env: { ...context.env, TALOSMITH_ROOT: root }, keptSecret };
+    const otherReleases = (name: string) => releases(keyOf({ namespace, name }));
+    return { ...context, cwd: root, env: { ...context.env, TALOSMITH_ROOT: root }, keptSecret, otherReleases };
   }
 }
 

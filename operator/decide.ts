@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the operator does about an observation, and what it leaves to a person. Pure.
-import type { Step } from "../engine/index.ts";
+import { type Step, stateOf } from "../engine/index.ts";
 import { type ClusterObservation, needsPerson, verdictOn } from "../watch/index.ts";
 import type { ClusterControls } from "./kinds/cluster.ts";
 import type { Situation } from "./status.ts";
@@ -45,7 +45,7 @@ export function graveFor({
 export function decide(observation: ClusterObservation, circumstances: Circumstances): Decision {
   const { manage, wasReady, missing, now, planDue } = circumstances;
   const name = wasReady ? "Update" : "Create";
-  if (wasReady && observation.steps.some(({ kind }) => kind === "bootstrap-etcd")) return restoreNeeded();
+  if (wasReady && hasLostEtcd(observation)) return restoreNeeded();
   const isGrave = graveFor(circumstances);
   const verdict = verdictOn(observation, { allowed: manage !== "Observe", now, planDue, isGrave });
   switch (verdict.kind) {
@@ -57,8 +57,15 @@ export function decide(observation: ClusterObservation, circumstances: Circumsta
       return { kind: "work", name };
     case "report":
       if (manage === "Observe") return rest({ kind: "settled" });
-      return person(observation.obstacle === undefined ? "NeedsPerson" : "NotManaged", verdict.reason);
+      return person(observation.obstacle === undefined ? "NeedsPerson" : "Blocked", verdict.reason);
   }
+}
+
+/** All control planes are empty: a plan would make a new etcd, or the engine refuses because workers are left. */
+function hasLostEtcd({ machines, observed, steps }: ClusterObservation): boolean {
+  const planes = machines.filter(({ role }) => role === "controlplane");
+  const empty = planes.filter(({ name }) => stateOf(name, observed).kind === "maintenance");
+  return empty.length === planes.length || steps.some(({ kind }) => kind === "bootstrap-etcd");
 }
 
 const restoreNeeded = () =>

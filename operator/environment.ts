@@ -2,6 +2,7 @@
 // A TalosCluster as an environment file: the spec is the file, with its pools in their places.
 import { controlPlanePool } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
+import type { AddonObject } from "./kinds/addon.ts";
 import type { ClusterObject } from "./kinds/cluster.ts";
 import type { PoolObject } from "./kinds/pool.ts";
 
@@ -45,6 +46,19 @@ function fieldsOf({ spec }: PoolObject) {
 export function poolName({ metadata: { name }, spec }: PoolObject, cluster: ClusterObject): string {
   const beginning = `${cluster.metadata.name}-`;
   return spec.pool ?? (name.startsWith(beginning) ? name.slice(beginning.length) : name);
+}
+
+/** The environment of a cluster with one add-on and no other: what the object says is checked as a part of the file. */
+export function withAddonAlone(environment: string, addon: AddonObject): string {
+  const { clusterRef: _, deletionPolicy: __, ...fields } = addon.spec;
+  const alone = { name: addon.metadata.name, ...fields };
+  return JSON.stringify({ ...(JSON.parse(environment) as object), addons: [alone] });
+}
+
+/** The release that an object asks for. */
+export function releaseOf({ metadata, spec }: AddonObject): { readonly name: string; readonly namespace: string } {
+  const name = typeof spec.name === "string" ? spec.name : metadata.name;
+  return { name, namespace: typeof spec.namespace === "string" ? spec.namespace : name };
 }
 
 /** How a cluster refers to a pool; undefined where it does not. */

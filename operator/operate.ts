@@ -2,12 +2,17 @@
 import type { KubernetesApi, Timing } from "../engine/index.ts";
 import type { Entropy } from "../talos/clock.ts";
 import type { TalosError } from "../talos/errors.ts";
-import type { Log, StatusRecord } from "../watch/index.ts";
+import type { Log, QueueCounts, StatusRecord } from "../watch/index.ts";
 import type { WorkspaceContext } from "../workspace/context.ts";
+import { AddonController } from "./addon-controller.ts";
 import { eventRecorder } from "./api/events.ts";
 import { type AnyObject, keyOf, Objects } from "./api/objects.ts";
+import { BackupController, ScheduleController, scheduleLabel } from "./backup-controllers.ts";
 import { ClusterController } from "./cluster-controller.ts";
 import { ClusterProjects } from "./cluster-project.ts";
+import { releaseOf } from "./environment.ts";
+import { readAddon } from "./kinds/addon.ts";
+import { readBackup, readSchedule } from "./kinds/backup.ts";
 import { readCluster } from "./kinds/cluster.ts";
 import type { KindName } from "./kinds/common.ts";
 import { readMachine } from "./kinds/machine.ts";
@@ -16,7 +21,7 @@ import { clusterLabel } from "./machine-objects.ts";
 import { keysOfPools, PoolController, refersTo } from "./pool-controller.ts";
 import { Controller, type ControllerOptions } from "./runtime/controller.ts";
 import { Informer } from "./runtime/informer.ts";
-import { type QueueFacts, type QueueLimits, WorkQueue } from "./runtime/queue.ts";
+import { type QueueLimits, WorkQueue } from "./runtime/queue.ts";
 
 export interface OperateObjectsOptions {
   readonly api: KubernetesApi;
@@ -32,8 +37,8 @@ export interface OperateObjectsOptions {
   /** How many clusters are worked on at once. @default 10 */
   readonly workers?: number;
   readonly limits?: QueueLimits;
-  /** Gets what the queues are asked for. */
-  readonly queues?: (facts: () => ReadonlyMap<KindName, QueueFacts>) => void;
+  /** Gets what tells of the queues, for metrics. */
+  readonly queues?: (facts: () => ReadonlyMap<string, QueueCounts>) => void;
   readonly signal: AbortSignal;
 }
 
@@ -91,11 +96,34 @@ export async function operateObjects(options: OperateObjectsOptions): Promise<vo
     const cluster = metadata && clusters.get(keyOf({ ...metadata, name: metadata.labels[clusterLabel] ?? "" }));
     for (const pool of cluster === undefined ? [] : keysOfPools(cluster)) poolController.queue.add(pool);
   });
+  const backupObjects = new Objects(api, "TalosEtcdBackup", namespace, readBackup);
+  const backups = informer(backupObjects, (key, now, before) => {
+    if (concerns(now, before)) backupController.queue.add(key);
+    const { metadata } = now ?? before ?? {};
+    const schedule = metadata?.labels[scheduleLabel];
+    if (schedule !== undefined && metadata !== undefined)
+      scheduleController.queue.add(keyOf({ namespace: metadata.namespace, name: schedule }));
+  });
+  const scheduleObjects = new Objects(api, "TalosEtcdBackupSchedule", namespace, readSchedule);
+  const schedules = informer(scheduleObjects, (key, now, before) => {
+    if (concerns(now, before)) scheduleController.queue.add(key);
+  });
+  const addonObjects = new Objects(api, "TalosClusterAddon", namespace, readAddon);
+  const addons = informer(addonObjects, (key, now, before) => {
+    if (!concerns(now, before)) return;
+    if (before !== undefined) addonController.interrupt(key);
+    addonController.queue.add(key);
+  });
   const projects = new ClusterProjects({
     folder,
     api,
     context,
     cluster: (key) => clusters.get(key),
+    releases: (key) =>
+      addons
+        .all()
+        .filter(({ metadata, spec }) => keyOf({ namespace: metadata.namespace, name: spec.clusterRef.name }) === key)
+        .map(releaseOf),
     pools: (home) =>
       new Map(
         pools
@@ -105,11 +133,22 @@ export async function operateObjects(options: OperateObjectsOptions): Promise<vo
       ),
   });
   const work = new ClusterController({
-    ...{ api, clusters, clusterObjects, machines, machineObjects, projects, events, record, log, timing, entropy },
+    ...{ api, clusters, clusterObjects, machines, machineObjects, schedules, scheduleObjects },
+    ...{ projects, events, record, log, timing, entropy },
   });
   const poolWork = new PoolController({ pools, poolObjects, clusters, machines, timing });
   const clusterController = controller("TalosCluster", (key, within) => work.reconcile(key, within), workers);
   const poolController = controller("TalosMachinePool", (key, within) => poolWork.reconcile(key, within), 2);
+  const backupWork = new BackupController({ backups, backupObjects, clusters, projects, events, log, timing });
+  const backupController = controller("TalosEtcdBackup", (key, within) => backupWork.reconcile(key, within), 4);
+  const scheduleWork = new ScheduleController({ schedules, scheduleObjects, backups, backupObjects, timing });
+  const scheduleController = controller(
+    "TalosEtcdBackupSchedule",
+    (key, within) => scheduleWork.reconcile(key, within),
+    1,
+  );
+  const addonWork = new AddonController({ addons, addonObjects, clusters, projects, events, log, timing });
+  const addonController = controller("TalosClusterAddon", (key, within) => addonWork.reconcile(key, within), 4);
 
   options.queues?.(() => new Map([...queues].map(([kind, queue]) => [kind, queue.facts])));
   const watching = informers.map((one) => one.run(signal));

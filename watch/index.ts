@@ -13,7 +13,7 @@ export { needsPerson, refusalOf, retryDelay, verdictOn, withJitter } from "./dec
 export { etcdFacts, findingsOf } from "./findings.ts";
 export { mayTake, sight, whileLeading } from "./leader.ts";
 export type { Log, LogEntry } from "./log.ts";
-export { collect } from "./metrics/collect.ts";
+export { collect, type QueueCounts } from "./metrics/collect.ts";
 export { definitions, expose, metricsPage } from "./metrics/definitions.ts";
 export { type ClusterObservation, closedWindow, observeCluster } from "./observe-cluster.ts";
 export { operateAll } from "./operate.ts";

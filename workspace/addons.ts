@@ -55,7 +55,8 @@ export async function deployAddons(
     if (outcome === "changed") changed += 1;
     tell(`add-on ${name}: ${outcome === "changed" ? "applied" : "up to date"}`);
   });
-  for (const release of await surplusAddons(addons, access)) {
+  const others = workspace.context.otherReleases?.(workspace.name) ?? [];
+  for (const release of await surplusAddons([...addons, ...others], access)) {
     await removeAddon(release, access);
     changed += 1;
     tell(`add-on ${release.name}: removed`);

@@ -101,12 +101,12 @@ export async function takeBackup(
 export async function takeAndPrune(
   backups: OpenBackups,
   onRetry: (reason: string) => void,
-): Promise<Pick<Backup, "id" | "bytes" | "revision"> & { readonly removed: readonly string[] }> {
+): Promise<Pick<Backup, "id" | "bytes" | "revision" | "sha256"> & { readonly removed: readonly string[] }> {
   const { workspace, store, cluster, section } = backups;
   const { clock, signal } = workspace.context;
-  const { id, bytes, revision } = await takeBackup(backups, onRetry);
+  const { id, bytes, revision, sha256 } = await takeBackup(backups, onRetry);
   const removed = await pruneBackups(store, cluster, section.keep, clock.now(), { signal });
-  return { id, bytes, revision, removed: removed.map((old) => old.id) };
+  return { id, bytes, revision, sha256, removed: removed.map((old) => old.id) };
 }
 
 /** When the file wants backups; undefined when only by hand. */

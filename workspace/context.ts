@@ -16,6 +16,13 @@ export interface WorkspaceContext {
   readonly stderr: { write(text: string): void };
   /** The Secret of an environment by its name, for work on objects of the Kubernetes API. @default - as `env` says */
   readonly keptSecret?: ((environment: string) => KeptSecret) | undefined;
+  /** Helm releases on an environment's cluster that its file does not name and that stay: objects ask for them. @default - none */
+  readonly otherReleases?: ((environment: string) => readonly ReleaseName[]) | undefined;
+}
+
+interface ReleaseName {
+  readonly name: string;
+  readonly namespace: string;
 }
 
 /** One environment of a project on disk: what every part of its workspace is made of. */

@@ -16,6 +16,12 @@ export function registerOperate(program: Command, context: CommandContext): void
     )
     .option("--lease <name>", "in a cluster: of all that run with this Lease of their namespace, only one works")
     .option("--repair", "repair every environment, as if each had operate.repair: true", false)
+    .option("--kubernetes", "in a cluster: operate TalosCluster objects of its API instead of files", false)
+    .option("--all-namespaces", "with --kubernetes: of every namespace instead of the pod's own", false)
+    .option(
+      "--data <folder>",
+      "with --kubernetes: where simulated machines and work in progress are kept (default: a temporary folder)",
+    )
     .option("--json", "log as NDJSON on stdout", false)
     .action(runs(context, async () => (await import("../actions/operate.ts")).operate));
 }

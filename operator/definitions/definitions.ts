@@ -6,7 +6,7 @@ import { clusterControls, clusterStatus } from "../kinds/cluster.ts";
 import { group, type KindName, plurals, version } from "../kinds/common.ts";
 import { machineSpec, machineStatus } from "../kinds/machine.ts";
 import { poolControls, poolStatus } from "../kinds/pool.ts";
-import { addonFields, infrastructureField, poolField, sectionFields } from "./environment.ts";
+import { addonFields, infrastructureField, poolField, sectionFields, unchanged } from "./environment.ts";
 import { bounded } from "./limits.ts";
 import { merged, propertiesOf, type Schema, structuralOf } from "./structural.ts";
 
@@ -27,7 +27,7 @@ interface Definition {
   readonly status: z.ZodType;
   readonly columns: readonly Column[];
   readonly scale?: Schema;
-  readonly rules?: readonly Schema[];
+  readonly rules?: readonly object[];
 }
 
 const ready = (description: string): Column => ({
@@ -50,12 +50,6 @@ const wide = { priority: 1 } as const;
 const nameRule: Schema = {
   rule: "self.metadata.name.matches('^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$') && self.metadata.name != 'base'",
   message: "metadata.name: at most 40 lower-case letters, digits and hyphens that start with a letter, and not base",
-};
-
-const immutableRef: Schema = {
-  rule: "self.clusterRef == oldSelf.clusterRef",
-  message: "clusterRef can't be changed after creation",
-  fieldPath: ".clusterRef",
 };
 
 function clusterSpec(): Schema {
@@ -95,38 +89,25 @@ function poolSpec(): Schema {
     default: {},
     description: "The machines of the pool.",
     properties: { ...propertiesOf(controls), ...fields },
-    "x-kubernetes-validations": [
-      {
-        rule: "has(self.pool) == has(oldSelf.pool) && (!has(self.pool) || self.pool == oldSelf.pool)",
-        message: "pool can't be changed after creation",
-        fieldPath: ".pool",
-      },
-    ],
+    "x-kubernetes-validations": [unchanged("pool")],
   };
 }
 
 function addonSpec(): Schema {
   const controls = structuralOf(addonControls);
   // Order among objects is by their readiness: a release is tried again until its cluster has what it needs.
-  const { after: _, name, ...fields } = addonFields();
-  const release = { ...name, description: "Name of the Helm release. Default: the object's name." };
+  const { after: _, name, namespace, ...fields } = addonFields();
+  const release = { ...name, maxLength: 53, description: "Name of the Helm release. Default: the object's name." };
   return {
     type: "object",
     description: "A Helm release on a cluster.",
     required: ["chart", "clusterRef"],
-    properties: { ...propertiesOf(controls), name: release, ...fields },
-    "x-kubernetes-validations": [
-      immutableRef,
-      ...["name", "namespace"].map((field) => ({
-        rule: `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`,
-        message: `${field} can't be changed after creation`,
-        fieldPath: `.${field}`,
-      })),
-    ],
+    properties: { ...propertiesOf(controls), name: release, namespace: { ...namespace, maxLength: 63 }, ...fields },
+    "x-kubernetes-validations": [unchanged("clusterRef"), unchanged("name"), unchanged("namespace")],
   };
 }
 
-const withRules = (spec: z.ZodType, description: string, rules: readonly Schema[]): Schema => ({
+const withRules = (spec: z.ZodType, description: string, rules: readonly object[]): Schema => ({
   ...structuralOf(spec),
   description,
   "x-kubernetes-validations": rules,
@@ -214,7 +195,7 @@ const definitions = (): readonly Definition[] => [
     kind: "TalosEtcdBackupSchedule",
     shortNames: ["tebs"],
     description: "Creates a TalosEtcdBackup at the times of a schedule.",
-    spec: withRules(scheduleSpec, "When which cluster is backed up.", [immutableRef]),
+    spec: withRules(scheduleSpec, "When which cluster is backed up.", [unchanged("clusterRef")]),
     status: scheduleStatus,
     columns: [
       cluster,

@@ -42,7 +42,7 @@ export function infrastructureField(): Schema {
     description: "What the machines are.",
     "x-kubernetes-validations": [
       { rule: "self.kind == oldSelf.kind", message: "kind can't be changed after creation", fieldPath: ".kind" },
-      ...kindRules(variants),
+      ...kindRules(variants, propertiesOf(field)),
     ],
   };
 }
@@ -68,14 +68,23 @@ interface Rule {
   readonly fieldPath?: string;
 }
 
+/** Rules do not see what has no type, nor lists and maps of it. */
+function isSeen({ type, items, additionalProperties, properties }: Schema): boolean {
+  if (isSchema(items)) return isSeen(items);
+  if (isSchema(additionalProperties)) return isSeen(additionalProperties);
+  return type !== undefined && (type !== "object" || properties !== undefined);
+}
+
 /** Fields that a kind does not have, or that it requires. */
-function kindRules(variants: ReadonlyMap<Kind, Schema>): readonly Rule[] {
-  const all = [...new Set([...variants.values()].flatMap((variant) => Object.keys(propertiesOf(variant))))];
+function kindRules(variants: ReadonlyMap<Kind, Schema>, fields: Readonly<Record<string, Schema>>): readonly Rule[] {
+  const all = Object.keys(fields).filter((name) => isSeen(fields[name] ?? {}));
   return [...variants].flatMap(([kind, variant]): Rule[] => {
     const others = all.filter((name) => propertiesOf(variant)[name] === undefined);
-    const required = Array.isArray(variant.required) ? variant.required.filter((name) => name !== "kind") : [];
+    const required = Array.isArray(variant.required)
+      ? variant.required.filter((name) => name !== "kind" && all.includes(String(name)))
+      : [];
     const has = others.map((name) => `has(self.${name})`).join(" || ");
-    const allowed = all.filter((name) => !others.includes(name)).join(", ");
+    const allowed = Object.keys(propertiesOf(variant)).join(", ");
     return [
       {
         rule: `self.kind != '${kind}' || !(${has})`,
@@ -91,13 +100,7 @@ function kindRules(variants: ReadonlyMap<Kind, Schema>): readonly Rule[] {
 
 /** What a running cluster cannot change: the rows of the table of settings that are fixed, and versions that only go up. */
 function clusterRules(): readonly Rule[] {
-  const fixed = fileRows(clusterSettings)
-    .filter(([, row]) => row.fixed)
-    .map(([name]) => ({
-      rule: `has(self.${name}) == has(oldSelf.${name}) && (!has(self.${name}) || self.${name} == oldSelf.${name})`,
-      message: `${name} can't be changed after creation`,
-      fieldPath: `.${name}`,
-    }));
+  const fixed = fileRows(clusterSettings).flatMap(([name, row]) => (row.fixed ? [unchanged(name)] : []));
   return [...fixed, talosUpgrade, kubernetesUpgrade, keptVersion];
 }
 
@@ -118,6 +121,16 @@ const kubernetesUpgrade: Rule = {
   message: "kubernetesVersion goes up by one minor release at a time",
   fieldPath: ".kubernetesVersion",
 };
+
+/** A field that stays what it was; the language of rules has words of its own, such as namespace. */
+export function unchanged(name: string): Rule {
+  const field = name === "namespace" ? "__namespace__" : name;
+  return {
+    rule: `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`,
+    message: `${name} can't be changed after creation`,
+    fieldPath: `.${name}`,
+  };
+}
 
 const keptVersion: Rule = {
   rule: "!has(oldSelf.kubernetesVersion) || has(self.kubernetesVersion)",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Timing } from "../../engine/index.ts";
+import type { QueueCounts } from "../../watch/index.ts";
 
 export interface QueueLimits {
   /** Milliseconds to the first repetition of what has failed; each further one waits twice as long. */
@@ -11,15 +12,6 @@ export interface QueueLimits {
 }
 
 export const usualLimits: QueueLimits = { first: 2_000, longest: 10 * 60_000, perSecond: 20, burst: 100 };
-
-export interface QueueFacts {
-  /** Keys that wait to be taken now. */
-  readonly depth: number;
-  /** Keys that are worked on. */
-  readonly working: number;
-  readonly added: number;
-  readonly retried: number;
-}
 
 /**
  * Keys of objects to look at. A key is there once, however often it is added, and is never worked on twice at once: what
@@ -48,7 +40,7 @@ export class WorkQueue {
     this.#filledAt = timing.elapsed();
   }
 
-  get facts(): QueueFacts {
+  get facts(): QueueCounts {
     return { depth: this.#waiting.length, working: this.#working.size, added: this.#added, retried: this.#retried };
   }
 

@@ -80,11 +80,27 @@ export function applyConfiguration(
   const theirs = new Set(others.flatMap((entry) => pathsOf(entry.fieldsV1)));
   const given = pathsOf(mine?.fieldsV1).filter((path) => !wanted.has(path) && !theirs.has(path));
   const { status: _status, ...stated } = configuration;
-  const merged = mergeConfiguration(withoutPaths(live, given), stated) as KubernetesObject;
+  const held = [...wanted.keys(), ...theirs];
+  const merged = mergeConfiguration(withoutPaths(live, given.map(wholly(held))), stated) as KubernetesObject;
   const kept = others.flatMap((entry) => narrowed(entry, (path) => !contested(path)));
   const paths = [...wanted.keys()];
   const unchanged = mine !== undefined && same(fieldsOf(paths), mine.fieldsV1) && same(ownable(merged), current);
   return withEntries(merged, [...kept, entry(merged, writer, "Apply", paths, unchanged ? mine : undefined)]);
+}
+
+/** A map of which nobody says anything any more goes with the defaults that the server has put into it. */
+function wholly(held: readonly string[]): (path: string) => string {
+  return (path) => {
+    const parts = path.split(separator);
+    // The spec itself stays.
+    for (let length = 2; length < parts.length; length++) {
+      const outer = parts.slice(0, length);
+      const beginning = `${outer.join(separator)}${separator}`;
+      if (outer.every((part) => part.startsWith("f:")) && !held.some((other) => other.startsWith(beginning)))
+        return outer.join(separator);
+    }
+    return path;
+  };
 }
 
 function entry(

@@ -11,7 +11,7 @@ import { createProgram, runProgram } from "../../cli/program.ts";
 import { parseEnvironment } from "../../model/index.ts";
 import { testContext } from "../support/command-context.ts";
 import { findProgram } from "../support/programs.ts";
-import { documentsOf, type Manifest, manifestFiles } from "./manifests.ts";
+import { documentsOf, type Manifest, manifestFiles, plain } from "./manifests.ts";
 
 const helm = process.env.TALOSMITH_HELM || findProgram("helm");
 const kubectl = findProgram("kubectl");
@@ -47,18 +47,6 @@ function checkRules(manifests: readonly Manifest[]): void {
       for (const { name } of container.volumeMounts) expect(volumes.map((volume) => volume.name)).toContain(name);
     }
   }
-}
-
-/** A manifest without what only Helm adds. */
-function plain(manifest: Manifest): unknown {
-  const { annotations, ...metadata } = manifest.metadata;
-  const labels = Object.entries(metadata.labels ?? {}).filter(
-    ([name, value]) => !name.startsWith("helm.sh/") && value !== "Helm",
-  );
-  const kept = Object.entries(annotations ?? {}).filter(([name]) => !name.startsWith("helm.sh/"));
-  const rest = { ...metadata, namespace: undefined, labels: Object.fromEntries(labels) };
-  const subjects = manifest.subjects?.map((subject) => ({ ...subject, namespace: undefined }));
-  return { ...manifest, metadata: { ...rest, ...(kept.length === 0 ? {} : { annotations: kept }) }, subjects };
 }
 
 const byName = (manifests: readonly Manifest[]) =>

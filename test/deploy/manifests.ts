@@ -46,3 +46,15 @@ export function documentsOf(...files: readonly string[]): readonly Manifest[] {
     parseAllDocuments(readFileSync(file, "utf8")).map((document) => document.toJS() as Manifest),
   );
 }
+
+/** A manifest without what only Helm adds. */
+export function plain(manifest: Manifest): unknown {
+  const { annotations, ...metadata } = manifest.metadata;
+  const labels = Object.entries(metadata.labels ?? {}).filter(
+    ([name, value]) => !name.startsWith("helm.sh/") && value !== "Helm",
+  );
+  const kept = Object.entries(annotations ?? {}).filter(([name]) => !name.startsWith("helm.sh/"));
+  const rest = { ...metadata, namespace: undefined, labels: Object.fromEntries(labels) };
+  const subjects = manifest.subjects?.map((subject) => ({ ...subject, namespace: undefined }));
+  return { ...manifest, metadata: { ...rest, ...(kept.length === 0 ? {} : { annotations: kept }) }, subjects };
+}

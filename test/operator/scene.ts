@@ -71,6 +71,12 @@ export interface Operator {
   stop(): Promise<void>;
 }
 
+interface OperateOptions {
+  readonly folder?: string;
+  readonly access?: Access;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** A namespace of an API server, with the custom resources and operators that tests start and stop. */
 export class Scene {
   readonly api: Api;
@@ -106,14 +112,18 @@ export class Scene {
   }
 
   /** Starts an operator, with a folder of its own unless this one is given: a pod loses its folder. */
-  operate(options: { readonly folder?: string; readonly access?: Access } = {}): Operator {
+  operate(options: OperateOptions = {}): Operator {
     const stop = new AbortController();
     const record = new StatusRecord();
     record.leading = true;
     const api = kubernetesApi(options.access ?? this.access);
     const folder = options.folder ?? mkdtempSync(join(this.folder, "operator-"));
     const context = {
-      ...testContext({ clock: systemClock, signal: stop.signal, env: { PATH: process.env.PATH, TMPDIR: tmpdir() } }),
+      ...testContext({
+        clock: systemClock,
+        signal: stop.signal,
+        env: { PATH: process.env.PATH, TMPDIR: tmpdir(), ...options.env },
+      }),
     };
     const ended = operateObjects({
       api,
@@ -200,7 +210,7 @@ export class Scene {
     kind: string,
     name: string,
     holds: (thing: Thing | undefined) => boolean,
-    seconds = 60,
+    seconds = 30,
   ): Promise<Thing> {
     let last: Thing | undefined;
     await this.until(
@@ -214,7 +224,7 @@ export class Scene {
     return last as Thing;
   }
 
-  async until(what: string | (() => string), holds: () => Promise<boolean>, seconds = 60): Promise<void> {
+  async until(what: string | (() => string), holds: () => Promise<boolean>, seconds = 30): Promise<void> {
     const deadline = Date.now() + seconds * 1_000;
     for (let error: unknown; ; ) {
       try {

@@ -16,7 +16,8 @@ import {
 import { observedLab, stepFor, unreachable } from "./observations.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
-const facts = { version: "0.1.0", residentBytes: 1000, startedAt: 5000, cpuSeconds: 1.5 };
+const queues = new Map([["TalosCluster", { depth: 1, working: 2, added: 3, retried: 4 }]]);
+const facts = { version: "0.1.0", residentBytes: 1000, startedAt: 5000, cpuSeconds: 1.5, queues };
 const observation = observedLab(
   { "cp-3": unreachable },
   { steps: [stepFor("w-1")], backup: { last: "lab-1", ageSeconds: 60, bytes: 4096 } },

@@ -63,7 +63,7 @@ async function play(script: Script) {
     backup: async ({ name }) => {
       turn(`backup ${name}`);
       script.backup?.(name);
-      return { id: `${name}-1`, revision: 1, bytes: 1, removed: [] };
+      return { id: `${name}-1`, revision: 1, bytes: 1, sha256: "", removed: [] };
     },
     readConditions: async () => undefined,
     writeConditions: async (name, conditions) => {

@@ -12,6 +12,15 @@ export interface ProcessFacts {
   /** Milliseconds. */
   readonly startedAt: number;
   readonly cpuSeconds: number;
+  /** By kind of object, where objects of the Kubernetes API are operated. @default - none */
+  readonly queues?: ReadonlyMap<string, QueueCounts>;
+}
+
+export interface QueueCounts {
+  readonly depth: number;
+  readonly working: number;
+  readonly added: number;
+  readonly retried: number;
 }
 
 /** None of what is not known. */
@@ -26,16 +35,26 @@ function sample(
 /** Everything that the record knows, as samples. */
 export function collect(
   record: StatusRecord,
-  { version, residentBytes, startedAt, cpuSeconds }: ProcessFacts,
+  { version, residentBytes, startedAt, cpuSeconds, queues = new Map() }: ProcessFacts,
 ): readonly Sample[] {
   return [
     sample("talosmith_build_info", 1, { version }),
     sample("talosmith_leader", record.leading),
     [...record.entries].flatMap(([name, entry]) => ofEnvironment(name, entry)),
     record.timed.flatMap(histogram),
+    [...queues].flatMap(([kind, counts]) => ofQueue(kind, counts)),
     sample("process_resident_memory_bytes", residentBytes),
     sample("process_start_time_seconds", startedAt / 1000),
     sample("process_cpu_seconds_total", cpuSeconds),
+  ].flat();
+}
+
+function ofQueue(kind: string, { depth, working, added, retried }: QueueCounts): readonly Sample[] {
+  return [
+    sample("talosmith_queue_depth", depth, { kind }),
+    sample("talosmith_queue_working", working, { kind }),
+    sample("talosmith_queue_adds_total", added, { kind }),
+    sample("talosmith_queue_retries_total", retried, { kind }),
   ].flat();
 }
 
