@@ -2,16 +2,21 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Profile, profileOf } from "./profile.ts";
-import { fastest, type Row, succeed } from "./row.ts";
+import { byTurns, fastest, type Row, succeed } from "./row.ts";
 import { scratchFolder } from "./scratch-folder.ts";
 
+/** A pool is one block of each resource, so that only its map of machines grows. */
 export const synthGrowth: Row = {
-  name: "synth, growth 100 → 1,000 machines",
-  anchor: "linear: 10 × the smaller, + 10 %",
-  budget: 1.1,
+  name: "synth, 3 + 1,000 machines",
+  anchor: "synth of 3 + 10 machines",
+  budget: 1.5,
   async measure() {
-    const [small, large] = [await synthOf(97), await synthOf(997)];
-    return { ours: large, anchor: 10 * small, unit: "ms", note: `100 machines take ${small.toFixed(0)} ms` };
+    const [small, large] = [projectOf(10), projectOf(1000)];
+    return byTurns(
+      4,
+      () => synthOnce(large),
+      () => synthOnce(small),
+    );
   },
 };
 
