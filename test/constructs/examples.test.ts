@@ -11,7 +11,7 @@ const projects = readdirSync(folder).filter((name) => existsSync(join(folder, na
 const expected = [
   ...["aws-production", "aws-sandbox", "aws-staging", "cluster-addon", "cluster-container", "cluster-metal"],
   ...["controlplane-container", "controlplane-metal", "controlplane-with-cni", "etcd-backup", "etcd-backup-schedule"],
-  ...["libvirt-default", "libvirt-ha", "talos-client", "worker-container", "worker-metal"],
+  ...["libvirt-default", "libvirt-ha", "talos-client", "terraform-test", "worker-container", "worker-metal"],
 ];
 
 describe("the examples", () => {

@@ -147,7 +147,8 @@ export const foundWalks: readonly Walk[] = [
   },
   example("etcd-backup"),
   example("terraform-test", {
-    open: async () => (terraform === undefined ? noTerraform : openProject({ from: "examples/terraform-test", programs: { terraform } })),
+    open: async () =>
+      terraform === undefined ? noTerraform : openProject({ from: "examples/terraform-test", programs: { terraform } }),
     shows: { "terraform test": "4 passed, 0 failed." },
   }),
   example("talos-client", {
