@@ -38,7 +38,7 @@ function generate(root: string, folder: ProtobufFolder): void {
           // Empty, Timestamp and the other well-known types are generated beside ours.
           include_imports: true,
           include_wkt: true,
-          opt: [...options, `outputServices=${folder.services}`],
+          opt: [...options, `outputServices=${folder.services}`, `outputPartialMethods=${folder.partialMethods}`],
         },
       ],
     };

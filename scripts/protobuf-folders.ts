@@ -8,12 +8,19 @@ export interface ProtobufFolder {
   readonly generated: string;
   /** ts-proto's outputServices. */
   readonly services: "grpc-js" | "generic-definitions";
+  /** ts-proto's outputPartialMethods: `create` and `fromPartial` of every message, which the start of a program pays for. */
+  readonly partialMethods: boolean;
 }
 
 /** Every folder of .proto files and where its generated code is, relative to the project's root. */
 export const protobufFolders: readonly ProtobufFolder[] = [
-  { source: "talos/api/proto", generated: "talos/api/gen", services: "grpc-js" },
-  { source: "provider/protocol/proto", generated: "provider/protocol/gen", services: "generic-definitions" },
+  { source: "talos/api/proto", generated: "talos/api/gen", services: "grpc-js", partialMethods: true },
+  {
+    source: "provider/protocol/proto",
+    generated: "provider/protocol/gen",
+    services: "generic-definitions",
+    partialMethods: false,
+  },
 ];
 
 /** One hash over all .proto files of a folder, names and contents; written beside the generated code. */

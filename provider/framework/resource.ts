@@ -38,6 +38,8 @@ export interface PlanResult<S extends Attributes> {
   readonly values?: Partial<ConfigOf<S>>;
   /** Attributes whose change makes Terraform replace the resource. */
   readonly replace?: readonly AttributePath[];
+  /** Too little is known to look at what is there: a core that can, plans it once the rest is made. @default false */
+  readonly deferred?: boolean;
 }
 
 interface Change<S extends Attributes, C> extends Operation<C> {

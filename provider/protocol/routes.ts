@@ -59,7 +59,7 @@ function unary<Request, Response extends { diagnostics: wire.Diagnostic[] }>(
       response = await handle(server, request);
     } catch (error) {
       const diagnostics = toWireDiagnostics([server.diagnosticOf(error)]);
-      response = { ...responses.create(), ...fallback(request), diagnostics };
+      response = { ...responses.decode(new Uint8Array(0)), ...fallback(request), diagnostics };
     }
     return responses.encode(response).finish();
   };
@@ -173,12 +173,14 @@ const read = unary(
   }),
 );
 
+const unknownConfig = { reason: wire.Deferred_Reason.RESOURCE_CONFIG_UNKNOWN };
+
 const plan = unary(
   wire.PlanResourceChangeRequest,
   wire.PlanResourceChangeResponse,
   async (server, request) => {
     const { type } = schemaOf(server.resource(request.typeName));
-    const { planned, replace, diagnostics } = await planResourceChange(server, {
+    const { planned, replace, deferred, diagnostics } = await planResourceChange(server, {
       typeName: request.typeName,
       prior: fromDynamicValue(type, request.priorState),
       proposed: fromDynamicValue(type, request.proposedNewState),
@@ -191,6 +193,8 @@ const plan = unary(
       plannedPrivate: request.priorPrivate,
       plannedIdentity: request.priorIdentity,
       diagnostics: toWireDiagnostics(diagnostics),
+      // Without that capability, Terraform takes a deferral for an error.
+      deferred: deferred && request.clientCapabilities?.deferralAllowed ? unknownConfig : undefined,
     };
   },
   (request) => ({ plannedState: request.proposedNewState, plannedPrivate: request.priorPrivate }),
@@ -279,11 +283,13 @@ const invoke: Rpc = async (server, bytes, send = () => {}) => {
   return event({ $case: "completed", value: { diagnostics: await diagnosticsOfAction(server, request, progress) } });
 };
 
+const nothingListed = wire.ListResourceEvent.decode(new Uint8Array(0));
+
 const list: Rpc = async (server, bytes, send = () => {}) => {
   const request = wire.ListResourceRequest.decode(bytes);
   const { typeName, includeResourceObject: states } = request;
   const fail = (diagnostics: wire.Diagnostic[]) =>
-    wire.ListResourceEvent.encode(wire.ListResourceEvent.create({ diagnostic: diagnostics })).finish();
+    wire.ListResourceEvent.encode({ ...nothingListed, diagnostic: diagnostics }).finish();
   try {
     const { type } = schemaOf(server.resource(typeName));
     const config = fromDynamicValue(schemaOf(server.list(typeName)).type, request.config);

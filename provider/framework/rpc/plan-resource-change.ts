@@ -20,6 +20,8 @@ export interface PlanChange {
 export interface PlannedChange {
   readonly planned: Value;
   readonly replace: readonly AttributePath[];
+  /** Better planned later, where the core can. */
+  readonly deferred: boolean;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -27,13 +29,14 @@ export async function planResourceChange<C>(server: Server<C>, change: PlanChang
   const resource = server.resource(change.typeName);
   const schema = schemaOf(resource);
   const { prior, proposed, config, remembered = "" } = change;
-  if (isOnlyMoved(remembered)) return { planned: prior, replace: [], diagnostics: [notRead(change.typeName)] };
+  if (isOnlyMoved(remembered))
+    return { planned: prior, replace: [], deferred: false, diagnostics: [notRead(change.typeName)] };
   if (!isObject(proposed)) {
     const { diagnostics } = await server.run({ name: "plan", milliseconds: undefined }, async (operation) => {
       if (!isObject(prior)) return;
       await resource.planDelete?.({ ...operation, state: prior as StateOf<Attributes>, remembered });
     });
-    return { planned: null, replace: [], diagnostics: diagnostics.list };
+    return { planned: null, replace: [], deferred: false, diagnostics: diagnostics.list };
   }
   const merged = fillDefaults(schema, { planned: proposed, config, prior });
   const changed = !valuesEqual(schema.type, merged, prior);
@@ -47,12 +50,17 @@ export async function planResourceChange<C>(server: Server<C>, change: PlanChang
       changed,
       remembered,
     });
-    return { planned: overlay(schema, planned, config, own?.values), replace: own?.replace ?? [] };
+    return {
+      planned: overlay(schema, planned, config, own?.values),
+      replace: own?.replace ?? [],
+      deferred: own?.deferred,
+    };
   });
   const final = result?.planned ?? planned;
   return {
     planned: final,
     replace: prior === null ? [] : [...replacedBy(schema, prior, final), ...(result?.replace ?? [])],
+    deferred: result?.deferred ?? false,
     diagnostics: diagnostics.list,
   };
 }

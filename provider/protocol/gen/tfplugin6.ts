@@ -172,7 +172,28 @@ export interface ServerCapabilities {
 }
 
 export interface ClientCapabilities {
+  deferralAllowed: boolean;
   writeOnlyAttributesAllowed: boolean;
+}
+
+export interface Deferred {
+  reason: Deferred_Reason;
+}
+
+export const Deferred_Reason = {
+  UNKNOWN: 0,
+  RESOURCE_CONFIG_UNKNOWN: 1,
+  PROVIDER_CONFIG_UNKNOWN: 2,
+  ABSENT_PREREQ: 3,
+} as const;
+
+export type Deferred_Reason = typeof Deferred_Reason[keyof typeof Deferred_Reason];
+
+export namespace Deferred_Reason {
+  export type UNKNOWN = typeof Deferred_Reason.UNKNOWN;
+  export type RESOURCE_CONFIG_UNKNOWN = typeof Deferred_Reason.RESOURCE_CONFIG_UNKNOWN;
+  export type PROVIDER_CONFIG_UNKNOWN = typeof Deferred_Reason.PROVIDER_CONFIG_UNKNOWN;
+  export type ABSENT_PREREQ = typeof Deferred_Reason.ABSENT_PREREQ;
 }
 
 export interface GetProviderSchemaResponse {
@@ -335,6 +356,7 @@ export interface PlanResourceChangeRequest {
   proposedNewState: DynamicValue | undefined;
   config: DynamicValue | undefined;
   priorPrivate: Uint8Array;
+  clientCapabilities: ClientCapabilities | undefined;
   priorIdentity: ResourceIdentityData | undefined;
 }
 
@@ -343,6 +365,7 @@ export interface PlanResourceChangeResponse {
   requiresReplace: AttributePath[];
   plannedPrivate: Uint8Array;
   diagnostics: Diagnostic[];
+  deferred: Deferred | undefined;
   plannedIdentity: ResourceIdentityData | undefined;
 }
 
@@ -518,16 +541,6 @@ export const DynamicValue: MessageFns<DynamicValue> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DynamicValue>): DynamicValue {
-    return DynamicValue.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DynamicValue>): DynamicValue {
-    const message = createBaseDynamicValue();
-    message.msgpack = object.msgpack ?? new Uint8Array(0);
-    message.json = object.json ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseAttributePath(): AttributePath {
@@ -573,15 +586,6 @@ export const AttributePath: MessageFns<AttributePath> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<AttributePath>): AttributePath {
-    return AttributePath.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<AttributePath>): AttributePath {
-    const message = createBaseAttributePath();
-    message.steps = object.steps?.map((e) => AttributePath_Step.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -655,34 +659,6 @@ export const AttributePath_Step: MessageFns<AttributePath_Step> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<AttributePath_Step>): AttributePath_Step {
-    return AttributePath_Step.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<AttributePath_Step>): AttributePath_Step {
-    const message = createBaseAttributePath_Step();
-    switch (object.selector?.$case) {
-      case "attributeName": {
-        if (object.selector?.value !== undefined && object.selector?.value !== null) {
-          message.selector = { $case: "attributeName", value: object.selector.value };
-        }
-        break;
-      }
-      case "elementKeyString": {
-        if (object.selector?.value !== undefined && object.selector?.value !== null) {
-          message.selector = { $case: "elementKeyString", value: object.selector.value };
-        }
-        break;
-      }
-      case "elementKeyInt": {
-        if (object.selector?.value !== undefined && object.selector?.value !== null) {
-          message.selector = { $case: "elementKeyInt", value: BigInt(object.selector.value) };
-        }
-        break;
-      }
-    }
-    return message;
   },
 };
 
@@ -763,20 +739,6 @@ export const Diagnostic: MessageFns<Diagnostic> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<Diagnostic>): Diagnostic {
-    return Diagnostic.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<Diagnostic>): Diagnostic {
-    const message = createBaseDiagnostic();
-    message.severity = object.severity ?? 0;
-    message.summary = object.summary ?? "";
-    message.detail = object.detail ?? "";
-    message.attribute = (object.attribute !== undefined && object.attribute !== null)
-      ? AttributePath.fromPartial(object.attribute)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseFunctionError(): FunctionError {
@@ -836,18 +798,6 @@ export const FunctionError: MessageFns<FunctionError> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<FunctionError>): FunctionError {
-    return FunctionError.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<FunctionError>): FunctionError {
-    const message = createBaseFunctionError();
-    message.text = object.text ?? "";
-    message.functionArgument = (object.functionArgument !== undefined && object.functionArgument !== null)
-      ? BigInt(object.functionArgument)
-      : undefined;
-    return message;
   },
 };
 
@@ -909,24 +859,6 @@ export const RawState: MessageFns<RawState> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<RawState>): RawState {
-    return RawState.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<RawState>): RawState {
-    const message = createBaseRawState();
-    message.json = object.json ?? new Uint8Array(0);
-    message.flatmap = (globalThis.Object.entries(object.flatmap ?? {}) as [string, string][]).reduce(
-      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
-        if (value !== undefined) {
-          acc[key] = globalThis.String(value);
-        }
-        return acc;
-      },
-      {},
-    );
-    return message;
-  },
 };
 
 function createBaseRawState_FlatmapEntry(): RawState_FlatmapEntry {
@@ -983,16 +915,6 @@ export const RawState_FlatmapEntry: MessageFns<RawState_FlatmapEntry> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<RawState_FlatmapEntry>): RawState_FlatmapEntry {
-    return RawState_FlatmapEntry.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<RawState_FlatmapEntry>): RawState_FlatmapEntry {
-    const message = createBaseRawState_FlatmapEntry();
-    message.key = object.key ?? "";
-    message.value = object.value ?? "";
-    return message;
   },
 };
 
@@ -1053,18 +975,6 @@ export const Schema: MessageFns<Schema> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<Schema>): Schema {
-    return Schema.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<Schema>): Schema {
-    const message = createBaseSchema();
-    message.version = (object.version !== undefined && object.version !== null) ? BigInt(object.version) : 0n;
-    message.block = (object.block !== undefined && object.block !== null)
-      ? Schema_Block.fromPartial(object.block)
-      : undefined;
-    return message;
   },
 };
 
@@ -1169,20 +1079,6 @@ export const Schema_Block: MessageFns<Schema_Block> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<Schema_Block>): Schema_Block {
-    return Schema_Block.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<Schema_Block>): Schema_Block {
-    const message = createBaseSchema_Block();
-    message.version = (object.version !== undefined && object.version !== null) ? BigInt(object.version) : 0n;
-    message.attributes = object.attributes?.map((e) => Schema_Attribute.fromPartial(e)) || [];
-    message.blockTypes = object.blockTypes?.map((e) => Schema_NestedBlock.fromPartial(e)) || [];
-    message.description = object.description ?? "";
-    message.descriptionKind = object.descriptionKind ?? 0;
-    message.deprecated = object.deprecated ?? false;
-    return message;
   },
 };
 
@@ -1352,27 +1248,6 @@ export const Schema_Attribute: MessageFns<Schema_Attribute> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<Schema_Attribute>): Schema_Attribute {
-    return Schema_Attribute.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<Schema_Attribute>): Schema_Attribute {
-    const message = createBaseSchema_Attribute();
-    message.name = object.name ?? "";
-    message.type = object.type ?? new Uint8Array(0);
-    message.description = object.description ?? "";
-    message.required = object.required ?? false;
-    message.optional = object.optional ?? false;
-    message.computed = object.computed ?? false;
-    message.sensitive = object.sensitive ?? false;
-    message.descriptionKind = object.descriptionKind ?? 0;
-    message.deprecated = object.deprecated ?? false;
-    message.nestedType = (object.nestedType !== undefined && object.nestedType !== null)
-      ? Schema_NestedObject.fromPartial(object.nestedType)
-      : undefined;
-    message.writeOnly = object.writeOnly ?? false;
-    return message;
-  },
 };
 
 function createBaseSchema_NestedBlock(): Schema_NestedBlock {
@@ -1469,21 +1344,6 @@ export const Schema_NestedBlock: MessageFns<Schema_NestedBlock> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<Schema_NestedBlock>): Schema_NestedBlock {
-    return Schema_NestedBlock.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<Schema_NestedBlock>): Schema_NestedBlock {
-    const message = createBaseSchema_NestedBlock();
-    message.typeName = object.typeName ?? "";
-    message.block = (object.block !== undefined && object.block !== null)
-      ? Schema_Block.fromPartial(object.block)
-      : undefined;
-    message.nesting = object.nesting ?? 0;
-    message.minItems = (object.minItems !== undefined && object.minItems !== null) ? BigInt(object.minItems) : 0n;
-    message.maxItems = (object.maxItems !== undefined && object.maxItems !== null) ? BigInt(object.maxItems) : 0n;
-    return message;
-  },
 };
 
 function createBaseSchema_NestedObject(): Schema_NestedObject {
@@ -1540,16 +1400,6 @@ export const Schema_NestedObject: MessageFns<Schema_NestedObject> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<Schema_NestedObject>): Schema_NestedObject {
-    return Schema_NestedObject.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<Schema_NestedObject>): Schema_NestedObject {
-    const message = createBaseSchema_NestedObject();
-    message.attributes = object.attributes?.map((e) => Schema_Attribute.fromPartial(e)) || [];
-    message.nesting = object.nesting ?? 0;
-    return message;
   },
 };
 
@@ -1659,24 +1509,6 @@ export const FunctionDefinition: MessageFns<FunctionDefinition> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<FunctionDefinition>): FunctionDefinition {
-    return FunctionDefinition.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<FunctionDefinition>): FunctionDefinition {
-    const message = createBaseFunctionDefinition();
-    message.parameters = object.parameters?.map((e) => FunctionDefinition_Parameter.fromPartial(e)) || [];
-    message.variadicParameter = (object.variadicParameter !== undefined && object.variadicParameter !== null)
-      ? FunctionDefinition_Parameter.fromPartial(object.variadicParameter)
-      : undefined;
-    message.return = (object.return !== undefined && object.return !== null)
-      ? FunctionDefinition_Return.fromPartial(object.return)
-      : undefined;
-    message.summary = object.summary ?? "";
-    message.description = object.description ?? "";
-    message.descriptionKind = object.descriptionKind ?? 0;
-    return message;
-  },
 };
 
 function createBaseFunctionDefinition_Parameter(): FunctionDefinition_Parameter {
@@ -1785,20 +1617,6 @@ export const FunctionDefinition_Parameter: MessageFns<FunctionDefinition_Paramet
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<FunctionDefinition_Parameter>): FunctionDefinition_Parameter {
-    return FunctionDefinition_Parameter.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<FunctionDefinition_Parameter>): FunctionDefinition_Parameter {
-    const message = createBaseFunctionDefinition_Parameter();
-    message.name = object.name ?? "";
-    message.type = object.type ?? new Uint8Array(0);
-    message.allowNullValue = object.allowNullValue ?? false;
-    message.allowUnknownValues = object.allowUnknownValues ?? false;
-    message.description = object.description ?? "";
-    message.descriptionKind = object.descriptionKind ?? 0;
-    return message;
-  },
 };
 
 function createBaseFunctionDefinition_Return(): FunctionDefinition_Return {
@@ -1844,15 +1662,6 @@ export const FunctionDefinition_Return: MessageFns<FunctionDefinition_Return> = 
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<FunctionDefinition_Return>): FunctionDefinition_Return {
-    return FunctionDefinition_Return.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<FunctionDefinition_Return>): FunctionDefinition_Return {
-    const message = createBaseFunctionDefinition_Return();
-    message.type = object.type ?? new Uint8Array(0);
-    return message;
   },
 };
 
@@ -1922,25 +1731,17 @@ export const ServerCapabilities: MessageFns<ServerCapabilities> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ServerCapabilities>): ServerCapabilities {
-    return ServerCapabilities.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ServerCapabilities>): ServerCapabilities {
-    const message = createBaseServerCapabilities();
-    message.planDestroy = object.planDestroy ?? false;
-    message.getProviderSchemaOptional = object.getProviderSchemaOptional ?? false;
-    message.moveResourceState = object.moveResourceState ?? false;
-    return message;
-  },
 };
 
 function createBaseClientCapabilities(): ClientCapabilities {
-  return { writeOnlyAttributesAllowed: false };
+  return { deferralAllowed: false, writeOnlyAttributesAllowed: false };
 }
 
 export const ClientCapabilities: MessageFns<ClientCapabilities> = {
   encode(message: ClientCapabilities, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.deferralAllowed !== false) {
+      writer.uint32(8).bool(message.deferralAllowed);
+    }
     if (message.writeOnlyAttributesAllowed !== false) {
       writer.uint32(16).bool(message.writeOnlyAttributesAllowed);
     }
@@ -1960,6 +1761,14 @@ export const ClientCapabilities: MessageFns<ClientCapabilities> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.deferralAllowed = reader.bool();
+            continue;
+          }
           case 2: {
             if (tag !== 16) {
               break;
@@ -1979,14 +1788,51 @@ export const ClientCapabilities: MessageFns<ClientCapabilities> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
+};
 
-  create(base?: DeepPartial<ClientCapabilities>): ClientCapabilities {
-    return ClientCapabilities.fromPartial(base ?? {});
+function createBaseDeferred(): Deferred {
+  return { reason: 0 };
+}
+
+export const Deferred: MessageFns<Deferred> = {
+  encode(message: Deferred, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.reason !== 0) {
+      writer.uint32(8).int32(message.reason);
+    }
+    return writer;
   },
-  fromPartial(object: DeepPartial<ClientCapabilities>): ClientCapabilities {
-    const message = createBaseClientCapabilities();
-    message.writeOnlyAttributesAllowed = object.writeOnlyAttributesAllowed ?? false;
-    return message;
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Deferred {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeferred();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.reason = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
   },
 };
 
@@ -2156,72 +2002,6 @@ export const GetProviderSchemaResponse: MessageFns<GetProviderSchemaResponse> = 
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<GetProviderSchemaResponse>): GetProviderSchemaResponse {
-    return GetProviderSchemaResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<GetProviderSchemaResponse>): GetProviderSchemaResponse {
-    const message = createBaseGetProviderSchemaResponse();
-    message.provider = (object.provider !== undefined && object.provider !== null)
-      ? Schema.fromPartial(object.provider)
-      : undefined;
-    message.resourceSchemas = (globalThis.Object.entries(object.resourceSchemas ?? {}) as [string, Schema][]).reduce(
-      (acc: { [key: string]: Schema }, [key, value]: [string, Schema]) => {
-        if (value !== undefined) {
-          acc[key] = Schema.fromPartial(value);
-        }
-        return acc;
-      },
-      {},
-    );
-    message.dataSourceSchemas = (globalThis.Object.entries(object.dataSourceSchemas ?? {}) as [string, Schema][])
-      .reduce((acc: { [key: string]: Schema }, [key, value]: [string, Schema]) => {
-        if (value !== undefined) {
-          acc[key] = Schema.fromPartial(value);
-        }
-        return acc;
-      }, {});
-    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
-    message.serverCapabilities = (object.serverCapabilities !== undefined && object.serverCapabilities !== null)
-      ? ServerCapabilities.fromPartial(object.serverCapabilities)
-      : undefined;
-    message.functions = (globalThis.Object.entries(object.functions ?? {}) as [string, FunctionDefinition][]).reduce(
-      (acc: { [key: string]: FunctionDefinition }, [key, value]: [string, FunctionDefinition]) => {
-        if (value !== undefined) {
-          acc[key] = FunctionDefinition.fromPartial(value);
-        }
-        return acc;
-      },
-      {},
-    );
-    message.ephemeralResourceSchemas =
-      (globalThis.Object.entries(object.ephemeralResourceSchemas ?? {}) as [string, Schema][]).reduce(
-        (acc: { [key: string]: Schema }, [key, value]: [string, Schema]) => {
-          if (value !== undefined) {
-            acc[key] = Schema.fromPartial(value);
-          }
-          return acc;
-        },
-        {},
-      );
-    message.listResourceSchemas = (globalThis.Object.entries(object.listResourceSchemas ?? {}) as [string, Schema][])
-      .reduce((acc: { [key: string]: Schema }, [key, value]: [string, Schema]) => {
-        if (value !== undefined) {
-          acc[key] = Schema.fromPartial(value);
-        }
-        return acc;
-      }, {});
-    message.actionSchemas = (globalThis.Object.entries(object.actionSchemas ?? {}) as [string, ActionSchema][]).reduce(
-      (acc: { [key: string]: ActionSchema }, [key, value]: [string, ActionSchema]) => {
-        if (value !== undefined) {
-          acc[key] = ActionSchema.fromPartial(value);
-        }
-        return acc;
-      },
-      {},
-    );
-    return message;
-  },
 };
 
 function createBaseGetProviderSchemaResponse_ResourceSchemasEntry(): GetProviderSchemaResponse_ResourceSchemasEntry {
@@ -2283,22 +2063,6 @@ export const GetProviderSchemaResponse_ResourceSchemasEntry: MessageFns<
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(
-    base?: DeepPartial<GetProviderSchemaResponse_ResourceSchemasEntry>,
-  ): GetProviderSchemaResponse_ResourceSchemasEntry {
-    return GetProviderSchemaResponse_ResourceSchemasEntry.fromPartial(base ?? {});
-  },
-  fromPartial(
-    object: DeepPartial<GetProviderSchemaResponse_ResourceSchemasEntry>,
-  ): GetProviderSchemaResponse_ResourceSchemasEntry {
-    const message = createBaseGetProviderSchemaResponse_ResourceSchemasEntry();
-    message.key = object.key ?? "";
-    message.value = (object.value !== undefined && object.value !== null)
-      ? Schema.fromPartial(object.value)
-      : undefined;
-    return message;
   },
 };
 
@@ -2362,22 +2126,6 @@ export const GetProviderSchemaResponse_DataSourceSchemasEntry: MessageFns<
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(
-    base?: DeepPartial<GetProviderSchemaResponse_DataSourceSchemasEntry>,
-  ): GetProviderSchemaResponse_DataSourceSchemasEntry {
-    return GetProviderSchemaResponse_DataSourceSchemasEntry.fromPartial(base ?? {});
-  },
-  fromPartial(
-    object: DeepPartial<GetProviderSchemaResponse_DataSourceSchemasEntry>,
-  ): GetProviderSchemaResponse_DataSourceSchemasEntry {
-    const message = createBaseGetProviderSchemaResponse_DataSourceSchemasEntry();
-    message.key = object.key ?? "";
-    message.value = (object.value !== undefined && object.value !== null)
-      ? Schema.fromPartial(object.value)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseGetProviderSchemaResponse_FunctionsEntry(): GetProviderSchemaResponse_FunctionsEntry {
@@ -2434,18 +2182,6 @@ export const GetProviderSchemaResponse_FunctionsEntry: MessageFns<GetProviderSch
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<GetProviderSchemaResponse_FunctionsEntry>): GetProviderSchemaResponse_FunctionsEntry {
-    return GetProviderSchemaResponse_FunctionsEntry.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<GetProviderSchemaResponse_FunctionsEntry>): GetProviderSchemaResponse_FunctionsEntry {
-    const message = createBaseGetProviderSchemaResponse_FunctionsEntry();
-    message.key = object.key ?? "";
-    message.value = (object.value !== undefined && object.value !== null)
-      ? FunctionDefinition.fromPartial(object.value)
-      : undefined;
-    return message;
   },
 };
 
@@ -2509,22 +2245,6 @@ export const GetProviderSchemaResponse_EphemeralResourceSchemasEntry: MessageFns
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(
-    base?: DeepPartial<GetProviderSchemaResponse_EphemeralResourceSchemasEntry>,
-  ): GetProviderSchemaResponse_EphemeralResourceSchemasEntry {
-    return GetProviderSchemaResponse_EphemeralResourceSchemasEntry.fromPartial(base ?? {});
-  },
-  fromPartial(
-    object: DeepPartial<GetProviderSchemaResponse_EphemeralResourceSchemasEntry>,
-  ): GetProviderSchemaResponse_EphemeralResourceSchemasEntry {
-    const message = createBaseGetProviderSchemaResponse_EphemeralResourceSchemasEntry();
-    message.key = object.key ?? "";
-    message.value = (object.value !== undefined && object.value !== null)
-      ? Schema.fromPartial(object.value)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseGetProviderSchemaResponse_ListResourceSchemasEntry(): GetProviderSchemaResponse_ListResourceSchemasEntry {
@@ -2587,22 +2307,6 @@ export const GetProviderSchemaResponse_ListResourceSchemasEntry: MessageFns<
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(
-    base?: DeepPartial<GetProviderSchemaResponse_ListResourceSchemasEntry>,
-  ): GetProviderSchemaResponse_ListResourceSchemasEntry {
-    return GetProviderSchemaResponse_ListResourceSchemasEntry.fromPartial(base ?? {});
-  },
-  fromPartial(
-    object: DeepPartial<GetProviderSchemaResponse_ListResourceSchemasEntry>,
-  ): GetProviderSchemaResponse_ListResourceSchemasEntry {
-    const message = createBaseGetProviderSchemaResponse_ListResourceSchemasEntry();
-    message.key = object.key ?? "";
-    message.value = (object.value !== undefined && object.value !== null)
-      ? Schema.fromPartial(object.value)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseGetProviderSchemaResponse_ActionSchemasEntry(): GetProviderSchemaResponse_ActionSchemasEntry {
@@ -2663,22 +2367,6 @@ export const GetProviderSchemaResponse_ActionSchemasEntry: MessageFns<GetProvide
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(
-    base?: DeepPartial<GetProviderSchemaResponse_ActionSchemasEntry>,
-  ): GetProviderSchemaResponse_ActionSchemasEntry {
-    return GetProviderSchemaResponse_ActionSchemasEntry.fromPartial(base ?? {});
-  },
-  fromPartial(
-    object: DeepPartial<GetProviderSchemaResponse_ActionSchemasEntry>,
-  ): GetProviderSchemaResponse_ActionSchemasEntry {
-    const message = createBaseGetProviderSchemaResponse_ActionSchemasEntry();
-    message.key = object.key ?? "";
-    message.value = (object.value !== undefined && object.value !== null)
-      ? ActionSchema.fromPartial(object.value)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseResourceIdentityData(): ResourceIdentityData {
@@ -2724,17 +2412,6 @@ export const ResourceIdentityData: MessageFns<ResourceIdentityData> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<ResourceIdentityData>): ResourceIdentityData {
-    return ResourceIdentityData.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ResourceIdentityData>): ResourceIdentityData {
-    const message = createBaseResourceIdentityData();
-    message.identityData = (object.identityData !== undefined && object.identityData !== null)
-      ? DynamicValue.fromPartial(object.identityData)
-      : undefined;
-    return message;
   },
 };
 
@@ -2795,17 +2472,6 @@ export const ResourceIdentitySchema: MessageFns<ResourceIdentitySchema> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<ResourceIdentitySchema>): ResourceIdentitySchema {
-    return ResourceIdentitySchema.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ResourceIdentitySchema>): ResourceIdentitySchema {
-    const message = createBaseResourceIdentitySchema();
-    message.version = (object.version !== undefined && object.version !== null) ? BigInt(object.version) : 0n;
-    message.identityAttributes =
-      object.identityAttributes?.map((e) => ResourceIdentitySchema_IdentityAttribute.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -2897,19 +2563,6 @@ export const ResourceIdentitySchema_IdentityAttribute: MessageFns<ResourceIdenti
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ResourceIdentitySchema_IdentityAttribute>): ResourceIdentitySchema_IdentityAttribute {
-    return ResourceIdentitySchema_IdentityAttribute.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ResourceIdentitySchema_IdentityAttribute>): ResourceIdentitySchema_IdentityAttribute {
-    const message = createBaseResourceIdentitySchema_IdentityAttribute();
-    message.name = object.name ?? "";
-    message.type = object.type ?? new Uint8Array(0);
-    message.requiredForImport = object.requiredForImport ?? false;
-    message.optionalForImport = object.optionalForImport ?? false;
-    message.description = object.description ?? "";
-    return message;
-  },
 };
 
 function createBaseGetResourceIdentitySchemasResponse(): GetResourceIdentitySchemasResponse {
@@ -2973,25 +2626,6 @@ export const GetResourceIdentitySchemasResponse: MessageFns<GetResourceIdentityS
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<GetResourceIdentitySchemasResponse>): GetResourceIdentitySchemasResponse {
-    return GetResourceIdentitySchemasResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<GetResourceIdentitySchemasResponse>): GetResourceIdentitySchemasResponse {
-    const message = createBaseGetResourceIdentitySchemasResponse();
-    message.identitySchemas =
-      (globalThis.Object.entries(object.identitySchemas ?? {}) as [string, ResourceIdentitySchema][]).reduce(
-        (acc: { [key: string]: ResourceIdentitySchema }, [key, value]: [string, ResourceIdentitySchema]) => {
-          if (value !== undefined) {
-            acc[key] = ResourceIdentitySchema.fromPartial(value);
-          }
-          return acc;
-        },
-        {},
-      );
-    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseGetResourceIdentitySchemasResponse_IdentitySchemasEntry(): GetResourceIdentitySchemasResponse_IdentitySchemasEntry {
@@ -3053,22 +2687,6 @@ export const GetResourceIdentitySchemasResponse_IdentitySchemasEntry: MessageFns
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(
-    base?: DeepPartial<GetResourceIdentitySchemasResponse_IdentitySchemasEntry>,
-  ): GetResourceIdentitySchemasResponse_IdentitySchemasEntry {
-    return GetResourceIdentitySchemasResponse_IdentitySchemasEntry.fromPartial(base ?? {});
-  },
-  fromPartial(
-    object: DeepPartial<GetResourceIdentitySchemasResponse_IdentitySchemasEntry>,
-  ): GetResourceIdentitySchemasResponse_IdentitySchemasEntry {
-    const message = createBaseGetResourceIdentitySchemasResponse_IdentitySchemasEntry();
-    message.key = object.key ?? "";
-    message.value = (object.value !== undefined && object.value !== null)
-      ? ResourceIdentitySchema.fromPartial(object.value)
-      : undefined;
-    return message;
   },
 };
 
@@ -3141,19 +2759,6 @@ export const UpgradeResourceIdentityRequest: MessageFns<UpgradeResourceIdentityR
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<UpgradeResourceIdentityRequest>): UpgradeResourceIdentityRequest {
-    return UpgradeResourceIdentityRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<UpgradeResourceIdentityRequest>): UpgradeResourceIdentityRequest {
-    const message = createBaseUpgradeResourceIdentityRequest();
-    message.typeName = object.typeName ?? "";
-    message.version = (object.version !== undefined && object.version !== null) ? BigInt(object.version) : 0n;
-    message.rawIdentity = (object.rawIdentity !== undefined && object.rawIdentity !== null)
-      ? RawState.fromPartial(object.rawIdentity)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseUpgradeResourceIdentityResponse(): UpgradeResourceIdentityResponse {
@@ -3210,18 +2815,6 @@ export const UpgradeResourceIdentityResponse: MessageFns<UpgradeResourceIdentity
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<UpgradeResourceIdentityResponse>): UpgradeResourceIdentityResponse {
-    return UpgradeResourceIdentityResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<UpgradeResourceIdentityResponse>): UpgradeResourceIdentityResponse {
-    const message = createBaseUpgradeResourceIdentityResponse();
-    message.upgradedIdentity = (object.upgradedIdentity !== undefined && object.upgradedIdentity !== null)
-      ? ResourceIdentityData.fromPartial(object.upgradedIdentity)
-      : undefined;
-    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -3305,20 +2898,6 @@ export const ListResourceRequest: MessageFns<ListResourceRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ListResourceRequest>): ListResourceRequest {
-    return ListResourceRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ListResourceRequest>): ListResourceRequest {
-    const message = createBaseListResourceRequest();
-    message.typeName = object.typeName ?? "";
-    message.config = (object.config !== undefined && object.config !== null)
-      ? DynamicValue.fromPartial(object.config)
-      : undefined;
-    message.includeResourceObject = object.includeResourceObject ?? false;
-    message.limit = (object.limit !== undefined && object.limit !== null) ? BigInt(object.limit) : 0n;
-    return message;
-  },
 };
 
 function createBaseListResourceEvent(): ListResourceEvent {
@@ -3398,22 +2977,6 @@ export const ListResourceEvent: MessageFns<ListResourceEvent> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ListResourceEvent>): ListResourceEvent {
-    return ListResourceEvent.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ListResourceEvent>): ListResourceEvent {
-    const message = createBaseListResourceEvent();
-    message.identity = (object.identity !== undefined && object.identity !== null)
-      ? ResourceIdentityData.fromPartial(object.identity)
-      : undefined;
-    message.displayName = object.displayName ?? "";
-    message.resourceObject = (object.resourceObject !== undefined && object.resourceObject !== null)
-      ? DynamicValue.fromPartial(object.resourceObject)
-      : undefined;
-    message.diagnostic = object.diagnostic?.map((e) => Diagnostic.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseActionSchema(): ActionSchema {
@@ -3459,17 +3022,6 @@ export const ActionSchema: MessageFns<ActionSchema> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<ActionSchema>): ActionSchema {
-    return ActionSchema.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ActionSchema>): ActionSchema {
-    const message = createBaseActionSchema();
-    message.schema = (object.schema !== undefined && object.schema !== null)
-      ? Schema.fromPartial(object.schema)
-      : undefined;
-    return message;
   },
 };
 
@@ -3517,17 +3069,6 @@ export const ValidateProviderConfigRequest: MessageFns<ValidateProviderConfigReq
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ValidateProviderConfigRequest>): ValidateProviderConfigRequest {
-    return ValidateProviderConfigRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ValidateProviderConfigRequest>): ValidateProviderConfigRequest {
-    const message = createBaseValidateProviderConfigRequest();
-    message.config = (object.config !== undefined && object.config !== null)
-      ? DynamicValue.fromPartial(object.config)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseValidateProviderConfigResponse(): ValidateProviderConfigResponse {
@@ -3573,15 +3114,6 @@ export const ValidateProviderConfigResponse: MessageFns<ValidateProviderConfigRe
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<ValidateProviderConfigResponse>): ValidateProviderConfigResponse {
-    return ValidateProviderConfigResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ValidateProviderConfigResponse>): ValidateProviderConfigResponse {
-    const message = createBaseValidateProviderConfigResponse();
-    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -3651,21 +3183,6 @@ export const ValidateTypeConfigRequest: MessageFns<ValidateTypeConfigRequest> = 
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ValidateTypeConfigRequest>): ValidateTypeConfigRequest {
-    return ValidateTypeConfigRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ValidateTypeConfigRequest>): ValidateTypeConfigRequest {
-    const message = createBaseValidateTypeConfigRequest();
-    message.typeName = object.typeName ?? "";
-    message.config = (object.config !== undefined && object.config !== null)
-      ? DynamicValue.fromPartial(object.config)
-      : undefined;
-    message.clientCapabilities = (object.clientCapabilities !== undefined && object.clientCapabilities !== null)
-      ? ClientCapabilities.fromPartial(object.clientCapabilities)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseValidateTypeConfigResponse(): ValidateTypeConfigResponse {
@@ -3711,15 +3228,6 @@ export const ValidateTypeConfigResponse: MessageFns<ValidateTypeConfigResponse> 
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<ValidateTypeConfigResponse>): ValidateTypeConfigResponse {
-    return ValidateTypeConfigResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ValidateTypeConfigResponse>): ValidateTypeConfigResponse {
-    const message = createBaseValidateTypeConfigResponse();
-    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -3778,18 +3286,6 @@ export const ConfigureProviderRequest: MessageFns<ConfigureProviderRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ConfigureProviderRequest>): ConfigureProviderRequest {
-    return ConfigureProviderRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ConfigureProviderRequest>): ConfigureProviderRequest {
-    const message = createBaseConfigureProviderRequest();
-    message.terraformVersion = object.terraformVersion ?? "";
-    message.config = (object.config !== undefined && object.config !== null)
-      ? DynamicValue.fromPartial(object.config)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseConfigureProviderResponse(): ConfigureProviderResponse {
@@ -3835,15 +3331,6 @@ export const ConfigureProviderResponse: MessageFns<ConfigureProviderResponse> = 
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<ConfigureProviderResponse>): ConfigureProviderResponse {
-    return ConfigureProviderResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ConfigureProviderResponse>): ConfigureProviderResponse {
-    const message = createBaseConfigureProviderResponse();
-    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -3916,19 +3403,6 @@ export const UpgradeResourceStateRequest: MessageFns<UpgradeResourceStateRequest
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<UpgradeResourceStateRequest>): UpgradeResourceStateRequest {
-    return UpgradeResourceStateRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<UpgradeResourceStateRequest>): UpgradeResourceStateRequest {
-    const message = createBaseUpgradeResourceStateRequest();
-    message.typeName = object.typeName ?? "";
-    message.version = (object.version !== undefined && object.version !== null) ? BigInt(object.version) : 0n;
-    message.rawState = (object.rawState !== undefined && object.rawState !== null)
-      ? RawState.fromPartial(object.rawState)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseUpgradeResourceStateResponse(): UpgradeResourceStateResponse {
@@ -3985,18 +3459,6 @@ export const UpgradeResourceStateResponse: MessageFns<UpgradeResourceStateRespon
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<UpgradeResourceStateResponse>): UpgradeResourceStateResponse {
-    return UpgradeResourceStateResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<UpgradeResourceStateResponse>): UpgradeResourceStateResponse {
-    const message = createBaseUpgradeResourceStateResponse();
-    message.upgradedState = (object.upgradedState !== undefined && object.upgradedState !== null)
-      ? DynamicValue.fromPartial(object.upgradedState)
-      : undefined;
-    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -4077,22 +3539,6 @@ export const ReadResourceRequest: MessageFns<ReadResourceRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ReadResourceRequest>): ReadResourceRequest {
-    return ReadResourceRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ReadResourceRequest>): ReadResourceRequest {
-    const message = createBaseReadResourceRequest();
-    message.typeName = object.typeName ?? "";
-    message.currentState = (object.currentState !== undefined && object.currentState !== null)
-      ? DynamicValue.fromPartial(object.currentState)
-      : undefined;
-    message.private = object.private ?? new Uint8Array(0);
-    message.currentIdentity = (object.currentIdentity !== undefined && object.currentIdentity !== null)
-      ? ResourceIdentityData.fromPartial(object.currentIdentity)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseReadResourceResponse(): ReadResourceResponse {
@@ -4172,22 +3618,6 @@ export const ReadResourceResponse: MessageFns<ReadResourceResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ReadResourceResponse>): ReadResourceResponse {
-    return ReadResourceResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ReadResourceResponse>): ReadResourceResponse {
-    const message = createBaseReadResourceResponse();
-    message.newState = (object.newState !== undefined && object.newState !== null)
-      ? DynamicValue.fromPartial(object.newState)
-      : undefined;
-    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
-    message.private = object.private ?? new Uint8Array(0);
-    message.newIdentity = (object.newIdentity !== undefined && object.newIdentity !== null)
-      ? ResourceIdentityData.fromPartial(object.newIdentity)
-      : undefined;
-    return message;
-  },
 };
 
 function createBasePlanResourceChangeRequest(): PlanResourceChangeRequest {
@@ -4197,6 +3627,7 @@ function createBasePlanResourceChangeRequest(): PlanResourceChangeRequest {
     proposedNewState: undefined,
     config: undefined,
     priorPrivate: new Uint8Array(0),
+    clientCapabilities: undefined,
     priorIdentity: undefined,
   };
 }
@@ -4217,6 +3648,9 @@ export const PlanResourceChangeRequest: MessageFns<PlanResourceChangeRequest> = 
     }
     if (message.priorPrivate.length !== 0) {
       writer.uint32(42).bytes(message.priorPrivate);
+    }
+    if (message.clientCapabilities !== undefined) {
+      ClientCapabilities.encode(message.clientCapabilities, writer.uint32(58).fork()).join();
     }
     if (message.priorIdentity !== undefined) {
       ResourceIdentityData.encode(message.priorIdentity, writer.uint32(66).fork()).join();
@@ -4277,6 +3711,14 @@ export const PlanResourceChangeRequest: MessageFns<PlanResourceChangeRequest> = 
             message.priorPrivate = reader.bytes();
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.clientCapabilities = ClientCapabilities.decode(reader, reader.uint32());
+            continue;
+          }
           case 8: {
             if (tag !== 66) {
               break;
@@ -4296,28 +3738,6 @@ export const PlanResourceChangeRequest: MessageFns<PlanResourceChangeRequest> = 
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<PlanResourceChangeRequest>): PlanResourceChangeRequest {
-    return PlanResourceChangeRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<PlanResourceChangeRequest>): PlanResourceChangeRequest {
-    const message = createBasePlanResourceChangeRequest();
-    message.typeName = object.typeName ?? "";
-    message.priorState = (object.priorState !== undefined && object.priorState !== null)
-      ? DynamicValue.fromPartial(object.priorState)
-      : undefined;
-    message.proposedNewState = (object.proposedNewState !== undefined && object.proposedNewState !== null)
-      ? DynamicValue.fromPartial(object.proposedNewState)
-      : undefined;
-    message.config = (object.config !== undefined && object.config !== null)
-      ? DynamicValue.fromPartial(object.config)
-      : undefined;
-    message.priorPrivate = object.priorPrivate ?? new Uint8Array(0);
-    message.priorIdentity = (object.priorIdentity !== undefined && object.priorIdentity !== null)
-      ? ResourceIdentityData.fromPartial(object.priorIdentity)
-      : undefined;
-    return message;
-  },
 };
 
 function createBasePlanResourceChangeResponse(): PlanResourceChangeResponse {
@@ -4326,6 +3746,7 @@ function createBasePlanResourceChangeResponse(): PlanResourceChangeResponse {
     requiresReplace: [],
     plannedPrivate: new Uint8Array(0),
     diagnostics: [],
+    deferred: undefined,
     plannedIdentity: undefined,
   };
 }
@@ -4343,6 +3764,9 @@ export const PlanResourceChangeResponse: MessageFns<PlanResourceChangeResponse> 
     }
     for (const v of message.diagnostics) {
       Diagnostic.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.deferred !== undefined) {
+      Deferred.encode(message.deferred, writer.uint32(50).fork()).join();
     }
     if (message.plannedIdentity !== undefined) {
       ResourceIdentityData.encode(message.plannedIdentity, writer.uint32(58).fork()).join();
@@ -4395,6 +3819,14 @@ export const PlanResourceChangeResponse: MessageFns<PlanResourceChangeResponse> 
             message.diagnostics.push(Diagnostic.decode(reader, reader.uint32()));
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.deferred = Deferred.decode(reader, reader.uint32());
+            continue;
+          }
           case 7: {
             if (tag !== 58) {
               break;
@@ -4413,23 +3845,6 @@ export const PlanResourceChangeResponse: MessageFns<PlanResourceChangeResponse> 
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<PlanResourceChangeResponse>): PlanResourceChangeResponse {
-    return PlanResourceChangeResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<PlanResourceChangeResponse>): PlanResourceChangeResponse {
-    const message = createBasePlanResourceChangeResponse();
-    message.plannedState = (object.plannedState !== undefined && object.plannedState !== null)
-      ? DynamicValue.fromPartial(object.plannedState)
-      : undefined;
-    message.requiresReplace = object.requiresReplace?.map((e) => AttributePath.fromPartial(e)) || [];
-    message.plannedPrivate = object.plannedPrivate ?? new Uint8Array(0);
-    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
-    message.plannedIdentity = (object.plannedIdentity !== undefined && object.plannedIdentity !== null)
-      ? ResourceIdentityData.fromPartial(object.plannedIdentity)
-      : undefined;
-    return message;
   },
 };
 
@@ -4527,25 +3942,6 @@ export const ApplyResourceChangeRequest: MessageFns<ApplyResourceChangeRequest> 
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ApplyResourceChangeRequest>): ApplyResourceChangeRequest {
-    return ApplyResourceChangeRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ApplyResourceChangeRequest>): ApplyResourceChangeRequest {
-    const message = createBaseApplyResourceChangeRequest();
-    message.typeName = object.typeName ?? "";
-    message.priorState = (object.priorState !== undefined && object.priorState !== null)
-      ? DynamicValue.fromPartial(object.priorState)
-      : undefined;
-    message.plannedState = (object.plannedState !== undefined && object.plannedState !== null)
-      ? DynamicValue.fromPartial(object.plannedState)
-      : undefined;
-    message.config = (object.config !== undefined && object.config !== null)
-      ? DynamicValue.fromPartial(object.config)
-      : undefined;
-    message.plannedPrivate = object.plannedPrivate ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseApplyResourceChangeResponse(): ApplyResourceChangeResponse {
@@ -4625,22 +4021,6 @@ export const ApplyResourceChangeResponse: MessageFns<ApplyResourceChangeResponse
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ApplyResourceChangeResponse>): ApplyResourceChangeResponse {
-    return ApplyResourceChangeResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ApplyResourceChangeResponse>): ApplyResourceChangeResponse {
-    const message = createBaseApplyResourceChangeResponse();
-    message.newState = (object.newState !== undefined && object.newState !== null)
-      ? DynamicValue.fromPartial(object.newState)
-      : undefined;
-    message.private = object.private ?? new Uint8Array(0);
-    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
-    message.newIdentity = (object.newIdentity !== undefined && object.newIdentity !== null)
-      ? ResourceIdentityData.fromPartial(object.newIdentity)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseImportResourceStateRequest(): ImportResourceStateRequest {
@@ -4709,19 +4089,6 @@ export const ImportResourceStateRequest: MessageFns<ImportResourceStateRequest> 
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ImportResourceStateRequest>): ImportResourceStateRequest {
-    return ImportResourceStateRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ImportResourceStateRequest>): ImportResourceStateRequest {
-    const message = createBaseImportResourceStateRequest();
-    message.typeName = object.typeName ?? "";
-    message.id = object.id ?? "";
-    message.identity = (object.identity !== undefined && object.identity !== null)
-      ? ResourceIdentityData.fromPartial(object.identity)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseImportResourceStateResponse(): ImportResourceStateResponse {
@@ -4780,17 +4147,6 @@ export const ImportResourceStateResponse: MessageFns<ImportResourceStateResponse
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<ImportResourceStateResponse>): ImportResourceStateResponse {
-    return ImportResourceStateResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ImportResourceStateResponse>): ImportResourceStateResponse {
-    const message = createBaseImportResourceStateResponse();
-    message.importedResources =
-      object.importedResources?.map((e) => ImportResourceStateResponse_ImportedResource.fromPartial(e)) || [];
-    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -4873,26 +4229,6 @@ export const ImportResourceStateResponse_ImportedResource: MessageFns<ImportReso
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(
-    base?: DeepPartial<ImportResourceStateResponse_ImportedResource>,
-  ): ImportResourceStateResponse_ImportedResource {
-    return ImportResourceStateResponse_ImportedResource.fromPartial(base ?? {});
-  },
-  fromPartial(
-    object: DeepPartial<ImportResourceStateResponse_ImportedResource>,
-  ): ImportResourceStateResponse_ImportedResource {
-    const message = createBaseImportResourceStateResponse_ImportedResource();
-    message.typeName = object.typeName ?? "";
-    message.state = (object.state !== undefined && object.state !== null)
-      ? DynamicValue.fromPartial(object.state)
-      : undefined;
-    message.private = object.private ?? new Uint8Array(0);
-    message.identity = (object.identity !== undefined && object.identity !== null)
-      ? ResourceIdentityData.fromPartial(object.identity)
-      : undefined;
-    return message;
   },
 };
 
@@ -4993,23 +4329,6 @@ export const MoveResourceStateRequest: MessageFns<MoveResourceStateRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<MoveResourceStateRequest>): MoveResourceStateRequest {
-    return MoveResourceStateRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<MoveResourceStateRequest>): MoveResourceStateRequest {
-    const message = createBaseMoveResourceStateRequest();
-    message.sourceProviderAddress = object.sourceProviderAddress ?? "";
-    message.sourceTypeName = object.sourceTypeName ?? "";
-    message.sourceSchemaVersion = (object.sourceSchemaVersion !== undefined && object.sourceSchemaVersion !== null)
-      ? BigInt(object.sourceSchemaVersion)
-      : 0n;
-    message.sourceState = (object.sourceState !== undefined && object.sourceState !== null)
-      ? RawState.fromPartial(object.sourceState)
-      : undefined;
-    message.targetTypeName = object.targetTypeName ?? "";
-    return message;
-  },
 };
 
 function createBaseMoveResourceStateResponse(): MoveResourceStateResponse {
@@ -5078,19 +4397,6 @@ export const MoveResourceStateResponse: MessageFns<MoveResourceStateResponse> = 
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<MoveResourceStateResponse>): MoveResourceStateResponse {
-    return MoveResourceStateResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<MoveResourceStateResponse>): MoveResourceStateResponse {
-    const message = createBaseMoveResourceStateResponse();
-    message.targetState = (object.targetState !== undefined && object.targetState !== null)
-      ? DynamicValue.fromPartial(object.targetState)
-      : undefined;
-    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
-    message.targetPrivate = object.targetPrivate ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseReadDataSourceRequest(): ReadDataSourceRequest {
@@ -5147,18 +4453,6 @@ export const ReadDataSourceRequest: MessageFns<ReadDataSourceRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<ReadDataSourceRequest>): ReadDataSourceRequest {
-    return ReadDataSourceRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ReadDataSourceRequest>): ReadDataSourceRequest {
-    const message = createBaseReadDataSourceRequest();
-    message.typeName = object.typeName ?? "";
-    message.config = (object.config !== undefined && object.config !== null)
-      ? DynamicValue.fromPartial(object.config)
-      : undefined;
-    return message;
   },
 };
 
@@ -5217,18 +4511,6 @@ export const ReadDataSourceResponse: MessageFns<ReadDataSourceResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ReadDataSourceResponse>): ReadDataSourceResponse {
-    return ReadDataSourceResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ReadDataSourceResponse>): ReadDataSourceResponse {
-    const message = createBaseReadDataSourceResponse();
-    message.state = (object.state !== undefined && object.state !== null)
-      ? DynamicValue.fromPartial(object.state)
-      : undefined;
-    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseOpenEphemeralResourceRequest(): OpenEphemeralResourceRequest {
@@ -5285,18 +4567,6 @@ export const OpenEphemeralResourceRequest: MessageFns<OpenEphemeralResourceReque
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<OpenEphemeralResourceRequest>): OpenEphemeralResourceRequest {
-    return OpenEphemeralResourceRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<OpenEphemeralResourceRequest>): OpenEphemeralResourceRequest {
-    const message = createBaseOpenEphemeralResourceRequest();
-    message.typeName = object.typeName ?? "";
-    message.config = (object.config !== undefined && object.config !== null)
-      ? DynamicValue.fromPartial(object.config)
-      : undefined;
-    return message;
   },
 };
 
@@ -5366,19 +4636,6 @@ export const OpenEphemeralResourceResponse: MessageFns<OpenEphemeralResourceResp
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<OpenEphemeralResourceResponse>): OpenEphemeralResourceResponse {
-    return OpenEphemeralResourceResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<OpenEphemeralResourceResponse>): OpenEphemeralResourceResponse {
-    const message = createBaseOpenEphemeralResourceResponse();
-    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
-    message.result = (object.result !== undefined && object.result !== null)
-      ? DynamicValue.fromPartial(object.result)
-      : undefined;
-    message.private = object.private ?? undefined;
-    return message;
-  },
 };
 
 function createBaseCloseEphemeralResourceRequest(): CloseEphemeralResourceRequest {
@@ -5436,16 +4693,6 @@ export const CloseEphemeralResourceRequest: MessageFns<CloseEphemeralResourceReq
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<CloseEphemeralResourceRequest>): CloseEphemeralResourceRequest {
-    return CloseEphemeralResourceRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<CloseEphemeralResourceRequest>): CloseEphemeralResourceRequest {
-    const message = createBaseCloseEphemeralResourceRequest();
-    message.typeName = object.typeName ?? "";
-    message.private = object.private ?? undefined;
-    return message;
-  },
 };
 
 function createBaseCloseEphemeralResourceResponse(): CloseEphemeralResourceResponse {
@@ -5491,15 +4738,6 @@ export const CloseEphemeralResourceResponse: MessageFns<CloseEphemeralResourceRe
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<CloseEphemeralResourceResponse>): CloseEphemeralResourceResponse {
-    return CloseEphemeralResourceResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<CloseEphemeralResourceResponse>): CloseEphemeralResourceResponse {
-    const message = createBaseCloseEphemeralResourceResponse();
-    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -5558,16 +4796,6 @@ export const CallFunctionRequest: MessageFns<CallFunctionRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<CallFunctionRequest>): CallFunctionRequest {
-    return CallFunctionRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<CallFunctionRequest>): CallFunctionRequest {
-    const message = createBaseCallFunctionRequest();
-    message.name = object.name ?? "";
-    message.arguments = object.arguments?.map((e) => DynamicValue.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseCallFunctionResponse(): CallFunctionResponse {
@@ -5624,20 +4852,6 @@ export const CallFunctionResponse: MessageFns<CallFunctionResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<CallFunctionResponse>): CallFunctionResponse {
-    return CallFunctionResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<CallFunctionResponse>): CallFunctionResponse {
-    const message = createBaseCallFunctionResponse();
-    message.result = (object.result !== undefined && object.result !== null)
-      ? DynamicValue.fromPartial(object.result)
-      : undefined;
-    message.error = (object.error !== undefined && object.error !== null)
-      ? FunctionError.fromPartial(object.error)
-      : undefined;
-    return message;
   },
 };
 
@@ -5707,21 +4921,6 @@ export const ActionRequest: MessageFns<ActionRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ActionRequest>): ActionRequest {
-    return ActionRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ActionRequest>): ActionRequest {
-    const message = createBaseActionRequest();
-    message.actionType = object.actionType ?? "";
-    message.config = (object.config !== undefined && object.config !== null)
-      ? DynamicValue.fromPartial(object.config)
-      : undefined;
-    message.clientCapabilities = (object.clientCapabilities !== undefined && object.clientCapabilities !== null)
-      ? ClientCapabilities.fromPartial(object.clientCapabilities)
-      : undefined;
-    return message;
-  },
 };
 
 function createBasePlanActionResponse(): PlanActionResponse {
@@ -5767,15 +4966,6 @@ export const PlanActionResponse: MessageFns<PlanActionResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<PlanActionResponse>): PlanActionResponse {
-    return PlanActionResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<PlanActionResponse>): PlanActionResponse {
-    const message = createBasePlanActionResponse();
-    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -5836,28 +5026,6 @@ export const InvokeActionEvent: MessageFns<InvokeActionEvent> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<InvokeActionEvent>): InvokeActionEvent {
-    return InvokeActionEvent.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<InvokeActionEvent>): InvokeActionEvent {
-    const message = createBaseInvokeActionEvent();
-    switch (object.type?.$case) {
-      case "progress": {
-        if (object.type?.value !== undefined && object.type?.value !== null) {
-          message.type = { $case: "progress", value: InvokeActionEvent_Progress.fromPartial(object.type.value) };
-        }
-        break;
-      }
-      case "completed": {
-        if (object.type?.value !== undefined && object.type?.value !== null) {
-          message.type = { $case: "completed", value: InvokeActionEvent_Completed.fromPartial(object.type.value) };
-        }
-        break;
-      }
-    }
-    return message;
-  },
 };
 
 function createBaseInvokeActionEvent_Progress(): InvokeActionEvent_Progress {
@@ -5903,15 +5071,6 @@ export const InvokeActionEvent_Progress: MessageFns<InvokeActionEvent_Progress> 
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<InvokeActionEvent_Progress>): InvokeActionEvent_Progress {
-    return InvokeActionEvent_Progress.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<InvokeActionEvent_Progress>): InvokeActionEvent_Progress {
-    const message = createBaseInvokeActionEvent_Progress();
-    message.message = object.message ?? "";
-    return message;
   },
 };
 
@@ -5959,15 +5118,6 @@ export const InvokeActionEvent_Completed: MessageFns<InvokeActionEvent_Completed
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<InvokeActionEvent_Completed>): InvokeActionEvent_Completed {
-    return InvokeActionEvent_Completed.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<InvokeActionEvent_Completed>): InvokeActionEvent_Completed {
-    const message = createBaseInvokeActionEvent_Completed();
-    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseStopProviderResponse(): StopProviderResponse {
@@ -6014,29 +5164,9 @@ export const StopProviderResponse: MessageFns<StopProviderResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<StopProviderResponse>): StopProviderResponse {
-    return StopProviderResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<StopProviderResponse>): StopProviderResponse {
-    const message = createBaseStopProviderResponse();
-    message.error = object.error ?? "";
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create(base?: DeepPartial<T>): T;
-  fromPartial(object: DeepPartial<T>): T;
 }

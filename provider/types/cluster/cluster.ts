@@ -59,7 +59,8 @@ export const cluster: Resource<Schema, Client> = {
   validate: ({ config, diagnostics }) => checkWishes(config, diagnostics),
 
   async plan(request) {
-    return { values: request.prior === null ? await planCreate(request) : await planUpdate(request, request.prior) };
+    const values = request.prior === null ? await planCreate(request) : await planUpdate(request, request.prior);
+    return { values, deferred: hasUnknownAddresses(request.planned) };
   },
 
   planDelete: ({ state }) => refuseProtected(state),
@@ -269,6 +270,12 @@ async function throwawaySecrets(contract: string): Promise<SecretsBundle> {
     import("../../../talos/clock.ts"),
   ]);
   return generateThrowawaySecrets({ contract: Contract.parse(contract), clock: systemClock, entropy: systemEntropy });
+}
+
+/** Of machines that are not made yet. */
+function hasUnknownAddresses({ machines }: PlanRequest<Schema, Client>["planned"]): boolean {
+  if (isUnknown(machines)) return true;
+  return Object.values(machines ?? {}).some((machine) => isUnknown(machine) || isUnknown(machine.address));
 }
 
 async function planCreate({ planned: wishes, config, client, diagnostics }: PlanRequest<Schema, Client>) {

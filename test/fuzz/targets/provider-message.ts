@@ -99,7 +99,7 @@ function validate(rpc: string, server: Server, type: TypeSource, random: Random,
   const request = wire.ValidateTypeConfigRequest.encode({
     typeName: type.name,
     config: dynamic(schema, value),
-    clientCapabilities: { writeOnlyAttributesAllowed: true },
+    clientCapabilities: { writeOnlyAttributesAllowed: true, deferralAllowed: true },
   });
   return sound(server, rpc, request, wire.ValidateTypeConfigRequest, wire.ValidateTypeConfigResponse);
 }
@@ -123,7 +123,7 @@ function plan(server: Server, random: Random): Message {
   const prior = random.chance(0.4) ? null : objectOfSchema(schema.attributes, random, "state");
   const wanted = random.chance(0.1) && prior !== null ? null : objectOfSchema(schema.attributes, random, "config");
   const request = wire.PlanResourceChangeRequest.encode({
-    ...wire.PlanResourceChangeRequest.create(),
+    ...wire.PlanResourceChangeRequest.decode(new Uint8Array(0)),
     typeName: type.name,
     priorState: dynamic(schema, prior),
     proposedNewState: dynamic(schema, wanted),
@@ -187,7 +187,7 @@ function importOrRead(random: Random): Message {
   const schema = schemaOf(type);
   if (random.chance(0.5)) {
     const request = wire.ImportResourceStateRequest.encode({
-      ...wire.ImportResourceStateRequest.create(),
+      ...wire.ImportResourceStateRequest.decode(new Uint8Array(0)),
       typeName: type.name,
       id: random.pick(hostileTexts),
     });
@@ -196,7 +196,7 @@ function importOrRead(random: Random): Message {
   }
   const currentState = dynamic(schema, objectOfSchema(schema.attributes, random, "state"));
   const request = wire.ReadResourceRequest.encode({
-    ...wire.ReadResourceRequest.create(),
+    ...wire.ReadResourceRequest.decode(new Uint8Array(0)),
     typeName: type.name,
     currentState,
     private: nothing,

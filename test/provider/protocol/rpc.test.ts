@@ -48,7 +48,7 @@ async function call<Request, Response>(
 ): Promise<Response> {
   const rpc = routes[`/tfplugin6.Provider/${name}`];
   if (rpc === undefined) throw new Error(`no RPC ${name}`);
-  const answer = await rpc(server, requests.encode({ ...requests.create(), ...request }).finish());
+  const answer = await rpc(server, requests.encode({ ...requests.decode(new Uint8Array(0)), ...request }).finish());
   return responses.decode(answer ?? new Uint8Array(0));
 }
 
@@ -126,7 +126,7 @@ describe("the RPCs", () => {
     const ask = (allowed: boolean) =>
       call("ValidateResourceConfig", ValidateTypeConfigRequest, ValidateTypeConfigResponse, {
         ...request,
-        clientCapabilities: { writeOnlyAttributesAllowed: allowed },
+        clientCapabilities: { deferralAllowed: false, writeOnlyAttributesAllowed: allowed },
       });
     expect((await ask(true)).diagnostics).toEqual([]);
     expect((await ask(false)).diagnostics[0]?.summary).toBe("Write-only attribute not supported");
@@ -262,7 +262,7 @@ describe("fuzzed messages", () => {
     [
       "PlanResourceChange",
       PlanResourceChangeRequest.encode({
-        ...PlanResourceChangeRequest.create(),
+        ...PlanResourceChangeRequest.decode(new Uint8Array(0)),
         typeName: "thing_thing",
         priorState: prior,
         proposedNewState: wish,
@@ -285,7 +285,7 @@ describe("fuzzed messages", () => {
     [
       "ReadResource",
       ReadResourceRequest.encode({
-        ...ReadResourceRequest.create(),
+        ...ReadResourceRequest.decode(new Uint8Array(0)),
         typeName: "thing_thing",
         currentState: prior,
         private: none,
@@ -295,7 +295,7 @@ describe("fuzzed messages", () => {
     [
       "ImportResourceState",
       ImportResourceStateRequest.encode({
-        ...ImportResourceStateRequest.create(),
+        ...ImportResourceStateRequest.decode(new Uint8Array(0)),
         typeName: "thing_thing",
         id: "fuzz",
       }).finish(),

@@ -15,6 +15,13 @@ import {
   type Value,
   validateConfig,
 } from "../../../provider/framework/index.ts";
+import {
+  Deferred_Reason,
+  PlanResourceChangeRequest,
+  PlanResourceChangeResponse,
+} from "../../../provider/protocol/gen/tfplugin6.ts";
+import { routes } from "../../../provider/protocol/index.ts";
+import { toDynamicValue } from "../../../provider/protocol/value-codec.ts";
 import { talosmithProvider } from "../../../provider/types/index.ts";
 
 const root = mkdtempSync(join(tmpdir(), "talosmith-plan-"));
@@ -79,8 +86,8 @@ function proposed(wishes: ObjectValue, prior: ObjectValue | null): ObjectValue {
 async function plan(wishes: Record<string, Value>, prior: ObjectValue | null = null, on = server) {
   const whole = config(wishes);
   const change = { typeName: type, prior, proposed: proposed(whole, prior), config: whole };
-  const { planned, diagnostics, replace } = await planResourceChange(on, change);
-  return { planned: planned as ObjectValue, diagnostics, replace };
+  const { planned, ...others } = await planResourceChange(on, change);
+  return { planned: planned as ObjectValue, ...others };
 }
 
 async function applied(wishes: Record<string, Value>): Promise<ObjectValue> {
@@ -106,6 +113,35 @@ describe("the plan of a new cluster", () => {
     ]);
     expect(JSON.stringify(known.planned.steps)).not.toContain("10.0.0");
     expect(known.planned).toMatchObject({ id: "test", drift: [], changes: {}, on_destroy: "reset" });
+  });
+
+  test("is put off until its machines are made, for a core that can", async () => {
+    const early = { ...base, machines: { "cp-1": machine("controlplane", unknown) } };
+    expect((await plan(early)).deferred).toBe(true);
+    expect((await plan({ ...base, machines: unknown })).deferred).toBe(true);
+    expect((await plan(base)).deferred).toBe(false);
+    const schema = schemaOf(server.resource(type));
+    const whole = (values: Record<string, Value>) =>
+      toDynamicValue(schema.type, {
+        ...Object.fromEntries(Object.keys(schema.attributes).map((name) => [name, null])),
+        ...values,
+      });
+    const onWire = async (deferralAllowed: boolean) => {
+      const request = PlanResourceChangeRequest.encode({
+        ...PlanResourceChangeRequest.decode(new Uint8Array(0)),
+        typeName: type,
+        priorState: toDynamicValue(schema.type, null),
+        proposedNewState: whole({ ...early, ca_fingerprint: unknown }),
+        config: whole(early),
+        clientCapabilities: { deferralAllowed, writeOnlyAttributesAllowed: true },
+      }).finish();
+      const answer = await routes["/tfplugin6.Provider/PlanResourceChange"]?.(server, request);
+      const { deferred, diagnostics } = PlanResourceChangeResponse.decode(answer ?? new Uint8Array(0));
+      expect(diagnostics).toEqual([]);
+      return deferred?.reason;
+    };
+    expect(await onWire(true)).toBe(Deferred_Reason.RESOURCE_CONFIG_UNKNOWN);
+    expect(await onWire(false)).toBeUndefined();
   });
 
   test("is unknown only where the machines' names or roles are", async () => {
