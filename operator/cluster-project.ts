@@ -12,7 +12,7 @@ import type { WorkspaceContext } from "../workspace/context.ts";
 import { recordedMachines, recordMachines } from "../workspace/machine-record.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import { idFrom, keyOf } from "./api/objects.ts";
-import { clusterSecret } from "./cluster-secrets.ts";
+import { clusterSecret, secretPatches } from "./cluster-secrets.ts";
 import { environmentText, withAddonAlone } from "./environment.ts";
 import type { AddonObject } from "./kinds/addon.ts";
 import type { ClusterObject } from "./kinds/cluster.ts";
@@ -53,10 +53,10 @@ export class ClusterProjects {
 
   /** The cluster with one add-on and no other. */
   async openWithAddon(cluster: ClusterObject, addon: AddonObject): Promise<OpenCluster> {
-    const { root, project } = await this.#written(cluster);
+    const { root, project, text } = await this.#written(cluster);
     const { name } = cluster.metadata;
-    const text = withAddonAlone(environmentText(cluster, this.#options.pools(cluster.metadata.namespace)), addon);
-    return this.#opened(root, project, loadEnvironment(root, name, new Map([[fileOf(name), text]])), cluster);
+    const alone = new Map([[fileOf(name), withAddonAlone(text, addon)]]);
+    return this.#opened(root, project, loadEnvironment(root, name, alone), cluster);
   }
 
   /** The same for a cluster that is to go: a broken rule does not keep it. */
@@ -71,16 +71,19 @@ export class ClusterProjects {
     const root = this.#projects.get(namespace)?.root;
     if (root === undefined) return;
     await rm(join(root, fileOf(name)), { force: true });
+    await rm(join(root, patchFileOf(name)), { force: true });
     await rm(join(root, "generated", name), { recursive: true, force: true });
   }
 
   async #written(cluster: ClusterObject) {
     const { namespace, name } = cluster.metadata;
     const opened = this.#projectOf(namespace);
-    const file = join(opened.root, fileOf(name));
-    const text = environmentText(cluster, this.#options.pools(namespace));
-    if ((await textIfThere(file)) !== text) await writeFileAtomically(file, text);
-    return opened;
+    const patches = await secretPatches(this.#options.api, cluster);
+    if (patches !== undefined) await writeIfOther(join(opened.root, patchFileOf(name)), patches);
+    const patchFiles = patches === undefined ? [] : [patchFileOf(name)];
+    const text = environmentText(cluster, this.#options.pools(namespace), patchFiles);
+    await writeIfOther(join(opened.root, fileOf(name)), text);
+    return { ...opened, text };
   }
 
   async #opened(
@@ -119,6 +122,11 @@ export class ClusterProjects {
 }
 
 const fileOf = (name: string) => join("environments", `${name}.yaml`);
+const patchFileOf = (name: string) => join("secrets", `${name}.patches.yaml`);
+
+async function writeIfOther(file: string, text: string): Promise<void> {
+  if ((await textIfThere(file)) !== text) await writeFileAtomically(file, text);
+}
 
 /** Which metal machines belong to the cluster is in its status: one that left the spec while no operator ran is found. */
 async function restoreRecord(root: string, environment: Environment, { status }: ClusterObject): Promise<void> {

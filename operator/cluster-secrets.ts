@@ -14,6 +14,13 @@ export const secretNames = (cluster: string) => ({
   talosconfig: `${cluster}-talosconfig`,
 });
 
+/** Of the bundle's Secret: config patches for every machine that hold secrets. */
+const patchesKey = "patches.yaml";
+
+/** These patches; undefined where there are none. */
+export const secretPatches = (api: KubernetesApi, cluster: ClusterObject): Promise<string | undefined> =>
+  clusterSecret(api, cluster).read(patchesKey);
+
 const readyAnnotation = "talosmith.dev/ready-since";
 
 /** The Secrets of one cluster as one: the bundle and the client files by the names that a workspace has for them. */
@@ -22,8 +29,10 @@ export function clusterSecret(api: KubernetesApi, cluster: ClusterObject): KeptS
   const labels = { [clusterLabel]: name };
   const names = secretNames(name);
   const own = { labels, ownerReferences: [ownedBy("TalosCluster", cluster.metadata)] };
+  const bundle = secretIn(api, namespace, names.bundle, { labels });
   const places: Readonly<Record<string, readonly [secret: KeptSecret, key: string]>> = {
-    "secrets.yaml": [secretIn(api, namespace, names.bundle, { labels }), "secrets.yaml"],
+    "secrets.yaml": [bundle, "secrets.yaml"],
+    [patchesKey]: [bundle, patchesKey],
     kubeconfig: [secretIn(api, namespace, names.kubeconfig, own), "value"],
     talosconfig: [secretIn(api, namespace, names.talosconfig, own), "talosconfig"],
   };

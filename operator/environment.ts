@@ -6,8 +6,12 @@ import type { AddonObject } from "./kinds/addon.ts";
 import type { ClusterObject } from "./kinds/cluster.ts";
 import type { PoolObject } from "./kinds/pool.ts";
 
-/** The text of the environment file; JSON is YAML. Throws where a pool that it refers to is not there. */
-export function environmentText(cluster: ClusterObject, pools: ReadonlyMap<string, PoolObject>): string {
+/** The text of the environment file; JSON is YAML. `patchFiles`: with patches that hold secrets. Throws where a pool that it refers to is not there. */
+export function environmentText(
+  cluster: ClusterObject,
+  pools: ReadonlyMap<string, PoolObject>,
+  patchFiles: readonly string[] = [],
+): string {
   const { manage: _, deletionPolicy: __, controlPlaneRef, workerRefs, workers = [], ...sections } = cluster.spec;
   const poolNamed = (name: string): PoolObject => {
     const pool = pools.get(name);
@@ -21,7 +25,10 @@ export function environmentText(cluster: ClusterObject, pools: ReadonlyMap<strin
   const controlPlane = controlPlaneRef && fieldsOf(poolNamed(controlPlaneRef.name));
   const environment = {
     ...sections,
-    cluster: withContract(sections.cluster, cluster.status.configContract),
+    cluster: {
+      ...withContract(sections.cluster, cluster.status.configContract),
+      ...(patchFiles.length > 0 && { patchFiles }),
+    },
     ...(controlPlane && { controlPlane }),
     workers: [...own, ...referred],
   };
@@ -29,8 +36,8 @@ export function environmentText(cluster: ClusterObject, pools: ReadonlyMap<strin
 }
 
 /** The contract is decided when a cluster is created, and stays when its Talos version moves on. */
-function withContract(section: unknown, contract: string | undefined): unknown {
-  return contract === undefined ? section : { configContract: contract, ...(section as object | undefined) };
+function withContract(section: unknown, contract: string | undefined): object {
+  return { ...(contract !== undefined && { configContract: contract }), ...(section as object | undefined) };
 }
 
 function workerPool(pool: PoolObject, cluster: ClusterObject) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { stringify } from "yaml";
+import { parse, stringify } from "yaml";
 import { type DesiredCluster, defaultPolicy, previewCluster } from "../../engine/index.ts";
 import {
   type Additions,
@@ -20,6 +20,7 @@ import {
   splitSecrets,
 } from "../../model/adopt/index.ts";
 import { loadEnvironment, schemaPaths } from "../../model/index.ts";
+import { bundleCommand, objectsOf } from "../../operator/index.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { detectContract, MachineConfig, machineFacts } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
@@ -27,6 +28,7 @@ import { given } from "../../talos/given.ts";
 import { installerOf } from "../../talos/image/index.ts";
 import { createProtectedText, encodeSecrets, openSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
+import type { Data } from "../../talos/yaml/index.ts";
 import { refuseExisting, schemaPlace } from "../../workspace/environment-file.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import { openWorkspace, Workspace } from "../../workspace/workspace.ts";
@@ -45,6 +47,8 @@ interface AdoptFlags {
   readonly nodes: readonly string[];
   readonly ageRecipient: readonly string[];
   readonly sops: boolean;
+  /** As custom resources instead of an environment file. */
+  readonly toCrds: boolean;
   readonly dryRun: boolean;
   readonly json: boolean;
 }
@@ -87,19 +91,44 @@ export async function adopt(name: string, flags: AdoptFlags, context: CommandCon
   await requireEmptyPlan(desired, secrets, context);
   const notes = [...source.notes, ...installerNotes(new Set(images.values()), talosVersion, name)];
   for (const note of notes) context.stderr.write(`${note}\n`);
-  if (flags.dryRun) return context.stdout.write(flags.json ? jsonLine({ v: 1, environment: name, file, text }) : text);
+  const made: Made = flags.toCrds ? { file: `objects/${name}.yaml`, text: objectsText(name, text) } : { file, text };
+  if (flags.dryRun)
+    return context.stdout.write(flags.json ? jsonLine({ v: 1, environment: name, ...made }) : made.text);
   const texts = new Map([[kept.bundle, encodeSecrets(secrets)], ...patchFiles.map((path) => [path, hidden] as const)]);
   // The secrets first: an environment without them would be taken for one that is yet to be made.
   for (const [path, content] of texts) await createProtectedText(protectedFile(join(root, path), flags), content);
-  await writeFileAtomically(join(root, file), text, { mode: 0o644, exclusive: true });
+  await writeFileAtomically(join(root, made.file), made.text, { mode: 0o644, exclusive: true });
+  const written = [...texts.keys()];
+  const done = `Adopted ${machines.length} machines: ${[made.file, ...written].join(" and ")}.`;
+  const facts = { environment: name, file: made.file, written, machines: machines.length };
+  if (flags.toCrds)
+    return report(context, flags, facts, `${done} Apply them: ${applyCommands(name, made.file, kept, patchFiles)}`);
   // They are in the cluster, as after `up`: else terraform, where it is there, would plan them as new ones.
   await openWorkspace(name, context).machines.ensure();
-  report(
-    context,
-    flags,
-    { environment: name, file, written: [...texts.keys()], machines: machines.length },
-    `Adopted ${machines.length} machines: ${[file, ...texts.keys()].join(" and ")}. A plan has nothing to change: talosmith plan ${name}`,
-  );
+  report(context, flags, facts, `${done} A plan has nothing to change: talosmith plan ${name}`);
+}
+
+/** The file that says what the cluster is. */
+interface Made {
+  /** Relative to the project's root. */
+  readonly file: string;
+  readonly text: string;
+}
+
+function objectsText(name: string, environment: string): string {
+  const documents = objectsOf(name, parse(environment) as Data);
+  return documents.map((document) => stringify(document, { lineWidth: 0 })).join("---\n");
+}
+
+/** The operator reads them as plain text. */
+function applyCommands(
+  name: string,
+  file: string,
+  kept: ReturnType<typeof placesFor>,
+  patches: readonly string[],
+): string {
+  if (kept.kind !== "file") return `kubectl apply --filename=${file}, with the decrypted files in the Secret`;
+  return `${bundleCommand(name, kept.bundle, patches)} && kubectl apply --filename=${file}`;
 }
 
 async function readSource(flags: AdoptFlags, context: CommandContext): Promise<AdoptSource> {

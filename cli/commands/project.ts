@@ -141,7 +141,8 @@ export function registerAdopt(program: Command, context: CommandContext): void {
       [],
     )
     .option("--sops", "encrypt it with the sops program", false)
-    .option("--dry-run", "print the environment's file and write nothing", false)
+    .option("--to-crds", "write objects of the Kubernetes API, to objects/, instead of an environment file", false)
+    .option("--dry-run", "print the file and write nothing", false)
     .option("--json", "print JSON", false)
     .action(runs(context, async () => (await import("../actions/adopt.ts")).adopt));
 }

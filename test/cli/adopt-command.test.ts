@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { registerPlan, registerUp, registerUpgrade } from "../../cli/commands/lifecycle.ts";
 import { registerAdopt } from "../../cli/commands/project.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
@@ -139,6 +140,27 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
     expect(exitCode, stderr).toBe(0);
     expect(stdout.replace("again.patch", "taken.patch")).toBe(readFileSync(at("environments/taken.yaml"), "utf8"));
     expect(existsSync(at("environments/again.yaml"))).toBe(false);
+  });
+
+  test("becomes objects of the Kubernetes API, which say the same, and names the way of its secrets", async () => {
+    const flags = ["--talos-operator", "theirs/objects.yaml", "--to-crds"];
+    const { stderr, exitCode } = await talosmith("adopt", "native", ...flags);
+    expect(exitCode, stderr).toBe(0);
+    expect(stderr).toContain(
+      "kubectl create secret generic native-talos-secrets --from-file=secrets.yaml=secrets/native.yaml --from-file=patches.yaml=secrets/native.patch.yaml && kubectl apply --filename=objects/native.yaml",
+    );
+    const text = readFileSync(at("objects/native.yaml"), "utf8");
+    expect(text).not.toContain(password);
+    const taken = parse(readFileSync(at("environments/taken.yaml"), "utf8"));
+    const { patchFiles: _, ...cluster } = taken.cluster;
+    expect(parse(text)).toEqual({
+      apiVersion: "talosmith.dev/v1alpha1",
+      kind: "TalosCluster",
+      metadata: { name: "native" },
+      spec: { manage: "Observe", ...taken, cluster },
+    });
+    expect(existsSync(at("environments/native.yaml"))).toBe(false);
+    for (const file of ["objects/native.yaml", "secrets/native.yaml", "secrets/native.patch.yaml"]) rmSync(at(file));
   });
 
   test("encrypts all that is secret, where it is told for whom", async () => {

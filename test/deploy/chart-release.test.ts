@@ -70,4 +70,16 @@ describe.skipIf(helm === undefined)("a release of the chart", () => {
     expect(await run("uninstall", "talosmith")).toContain("[Secret] talosmith-lab");
     expect(await kept()).toEqual(data);
   });
+
+  test("for objects brings the definitions and the rights for them, and leaves the definitions when it goes", async () => {
+    const flags = ["--create-namespace", "--set", "objects.enabled=true"];
+    expect(await run("install", "talosmith", "deploy/chart", ...flags)).toContain("STATUS: deployed");
+    const definitions = async () =>
+      (await admin.call("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions")).body.items.length;
+    expect(await definitions()).toBe(6);
+    const clusters = "/apis/talosmith.dev/v1alpha1/namespaces/talosmith/talosclusters";
+    expect((await admin.call("GET", clusters)).body.items).toEqual([]);
+    await run("uninstall", "talosmith");
+    expect(await definitions()).toBe(6);
+  });
 });

@@ -113,6 +113,21 @@ describe("a TalosCluster", () => {
     expect(await scene.events("lab")).toContain("Updated");
   });
 
+  test("takes patches that hold secrets from the Secret with the bundle", async () => {
+    const patch =
+      "machine: { registries: { config: { registry.example.com: { auth: { password: hunter2-in-a-secret } } } } }";
+    const path = `/api/v1/namespaces/${scene.namespace}/secrets/lab-talos-secrets`;
+    const body = { data: { "patches.yaml": Buffer.from(patch).toString("base64") } };
+    await scene.api.call(path, { method: "PATCH", body });
+    await scene.patch("TalosCluster", "lab", { metadata: { annotations: { "example.com/patched": "yes" } } });
+    await scene.until("the machines have it", async () => {
+      const told = scene.log.filter(({ message }) => message.startsWith("apply config to m-1")).length;
+      return told > 1 && isReady(await scene.get("TalosCluster", "lab"));
+    });
+    const everything = JSON.stringify([await scene.list("TalosCluster"), await scene.list("TalosMachine"), scene.log]);
+    expect(everything).not.toContain("hunter2");
+  });
+
   test("scales up and down by its spec", async () => {
     await scene.apply("TalosCluster", "lab", spec(["m-1", "m-2", "m-3"]));
     await scene.eventually("TalosCluster", "lab", (thing) => isReady(thing) && thing?.status?.machines === 3);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
@@ -341,12 +341,6 @@ describe.skipIf(programs === undefined)("on a real kube-apiserver and etcd", () 
     } finally {
       child.kill("SIGTERM");
       await ended;
-      const { pid } = JSON.parse(
-        readFileSync(join(data, scene.namespace, "generated/.simulator/daemon.json"), "utf8"),
-      ) as {
-        pid: number;
-      };
-      process.kill(pid);
     }
   });
 

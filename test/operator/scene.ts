@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { kubernetesApi, systemTiming } from "../../engine/index.ts";
@@ -77,6 +77,17 @@ interface OperateOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** The simulators of clusters of kind simulated outlive the operator that has started them. */
+function endSimulators(folder: string): void {
+  const records = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith("generated/.simulator/daemon.json"),
+  );
+  for (const record of records) {
+    const { pid } = JSON.parse(readFileSync(join(folder, record), "utf8")) as { pid: number };
+    process.kill(pid);
+  }
+}
+
 /** A namespace of an API server, with the custom resources and operators that tests start and stop. */
 export class Scene {
   readonly api: Api;
@@ -108,6 +119,7 @@ export class Scene {
   async close(): Promise<void> {
     for (const operator of [...this.#operators]) await operator.stop();
     this.api.close();
+    endSimulators(this.folder);
     rmSync(this.folder, { recursive: true, force: true });
   }
 

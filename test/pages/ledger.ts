@@ -43,6 +43,20 @@ export const elsewhere: readonly Elsewhere[] = [
     when: "npm test",
   },
   {
+    page: /^docs\/kubernetes-native\.md$/,
+    begins: "kubectl ",
+    test: "test/operator/examples.test.ts",
+    words: "every kubectl line of the page does what it says",
+    when: "npm test",
+  },
+  {
+    page: /^docs\/kubernetes-native\.md$/,
+    begins: "helm install talosmith deploy/chart",
+    test: "test/deploy/chart-release.test.ts",
+    words: "objects.enabled=true",
+    when: "npm test",
+  },
+  {
     page: /^docs\/provider\/resources\//,
     begins: "terraform import ",
     test: "test/acceptance/provider-examples.test.ts",

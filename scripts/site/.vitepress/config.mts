@@ -80,6 +80,7 @@ export default defineConfig({
         items: [
           guide("Operations", "operations"),
           guide("Operate", "operate"),
+          guide("Kubernetes objects", "kubernetes-native"),
           guide("Metrics", "metrics"),
           guide("Upgrade", "upgrade"),
           guide("Kubernetes upgrade", "kubernetes-upgrade"),
