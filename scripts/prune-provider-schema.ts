@@ -29,8 +29,13 @@ const files = [
   ...further.map((path) => pathToFileURL(path)),
 ];
 const used: Record<"resource" | "data", Map<string, unknown[]>> = { resource: new Map(), data: new Map() };
+const configured = new Map<string, unknown[]>();
 for (const file of files.filter(({ pathname }) => pathname.endsWith(".tf.json"))) {
-  const stack = JSON.parse(readFileSync(file, "utf8")) as Partial<Record<"resource" | "data", Section>>;
+  const stack = JSON.parse(readFileSync(file, "utf8")) as Partial<Record<"resource" | "data", Section>> & {
+    provider?: Record<string, unknown[]>;
+  };
+  for (const [name, blocks] of Object.entries(stack.provider ?? {}))
+    configured.set(name, [...(configured.get(name) ?? []), ...blocks]);
   for (const kind of ["resource", "data"] as const)
     for (const [type, byId] of Object.entries(stack[kind] ?? {}))
       used[kind].set(type, [...(used[kind].get(type) ?? []), ...Object.values(byId)]);
@@ -105,13 +110,16 @@ const described = [
   "aws_kms_key",
 ];
 
-const [schema] = Object.values(
-  (
-    JSON.parse(readFileSync(input, "utf8")) as {
-      provider_schemas: Record<string, Record<string, Record<string, { block: Block }>>>;
-    }
-  ).provider_schemas,
+interface Schemas {
+  readonly provider: { readonly block: Block };
+  readonly resource_schemas?: Record<string, { readonly block: Block }>;
+  readonly data_source_schemas?: Record<string, { readonly block: Block }>;
+}
+
+const [[source, schema] = []] = Object.entries(
+  (JSON.parse(readFileSync(input, "utf8")) as { provider_schemas: Record<string, Schemas> }).provider_schemas,
 );
+const name = source?.split("/").at(-1) ?? "";
 const pruned = Object.fromEntries(
   (["resource", "data"] as const).map((kind) => {
     const types = schema?.[kind === "resource" ? "resource_schemas" : "data_source_schemas"] ?? {};
@@ -131,4 +139,5 @@ const pruned = Object.fromEntries(
     ];
   }),
 );
-writeFileSync(output, `${JSON.stringify(pruned)}\n`);
+const provider = pruneBlock(schema?.provider.block ?? {}, configured.get(name) ?? [], false);
+writeFileSync(output, `${JSON.stringify({ provider, ...pruned })}\n`);

@@ -39,6 +39,15 @@ describe("the check itself", () => {
     expect(checkBody(body, block, "vpc")).toEqual([fault]);
   });
 
+  it("finds what a provider block does not take", () => {
+    const [, stack] = stacks.find(([name]) => name === "aws-private") ?? [];
+    const provider = { aws: [{ region: "eu-west-1", assumed_role: [{}], allowed_account_ids: 1 }] };
+    expect(faultsOf({ ...(stack?.() as StackJson), provider })).toEqual([
+      "provider.aws.assumed_role: unknown",
+      "provider.aws.allowed_account_ids: no set",
+    ]);
+  });
+
   it("finds a missing argument", () => {
     expect(checkBody({}, blockOf("resource", "aws_subnet") ?? {}, "subnet")).toEqual(["subnet.vpc_id: missing"]);
   });

@@ -2,6 +2,8 @@
 
 /** A provider's schema, cut down to what we use. */
 export interface ProviderSchema {
+  /** What its provider block takes; not known of providers whose schema was made of bindings. */
+  readonly provider?: Block;
   readonly resource: Readonly<Record<string, Block>>;
   readonly data: Readonly<Record<string, Block>>;
 }
@@ -34,6 +36,7 @@ const meta: ReadonlySet<string> = new Set([
   "depends_on",
   "lifecycle",
   "provider",
+  "alias",
   "count",
   "for_each",
   "provisioner",

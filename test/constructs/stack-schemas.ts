@@ -59,6 +59,12 @@ const builtIn: ProviderSchema = {
   },
 };
 
+/** Those whose provider blocks are known, by name. */
+const configurable: Readonly<Record<string, Block | undefined>> = {
+  aws: read("aws").provider,
+  libvirt: read("libvirt").provider,
+};
+
 const schemas = [read("aws"), read("aws-rds"), read("libvirt"), read("docker"), read("kubernetes"), served, builtIn];
 export const blockOf = (kind: "resource" | "data", type: string): Block | undefined =>
   schemas.map((schema) => schema[kind][type]).find((block) => block !== undefined);
@@ -76,10 +82,18 @@ function* bodiesAndInstancesOf(stack: StackJson) {
     yield { kind: "resource" as const, type, body: values, address };
 }
 
+function faultsOfProviders({ provider }: StackJson): readonly string[] {
+  return Object.entries(provider).flatMap(([name, bodies]) => {
+    const block = configurable[name];
+    return block === undefined ? [] : bodies.flatMap((body) => checkBody(body, block, `provider.${name}`));
+  });
+}
+
 /** What the providers would refuse, by address. */
 export function faultsOf(stack: StackJson): readonly string[] {
-  return [...bodiesAndInstancesOf(stack)].flatMap(({ kind, type, body, address }) => {
+  const faults = [...bodiesAndInstancesOf(stack)].flatMap(({ kind, type, body, address }) => {
     const block = blockOf(kind, type);
     return block === undefined ? [`${address}: unknown type`] : checkBody(body, block, address);
   });
+  return [...faultsOfProviders(stack), ...faults];
 }

@@ -7,7 +7,6 @@ import { eventFileVariable, eventsTo } from "../../engine/index.ts";
 import {
   type Attribute,
   type Attributes,
-  attribute,
   block,
   type DataSource,
   isUnknown,
@@ -151,23 +150,19 @@ function replacing(typeName: string, attributes: Attributes): Attributes {
     : attributes;
 }
 
+/** The provider blocks of docker and kubernetes, whose schemas were made of bindings. */
+const ofOthers: Attributes = {
+  host: { type: typeFromJson("string"), mode: "optional", description: "" },
+  config_path: { type: typeFromJson("string"), mode: "optional", description: "" },
+  config_context: { type: typeFromJson("string"), mode: "optional", description: "" },
+};
+
 function foreign(schema: ProviderSchema): Provider<Attributes, unknown> {
   const used = (kind: "resource" | "data") =>
     Object.entries(schema[kind]).filter(([type]) => stack[kind]?.[type] !== undefined);
   return {
     description: "",
-    attributes: {
-      uri: { type: typeFromJson("string"), mode: "optional", description: "" },
-      region: { type: typeFromJson("string"), mode: "optional", description: "" },
-      host: { type: typeFromJson("string"), mode: "optional", description: "" },
-      config_path: { type: typeFromJson("string"), mode: "optional", description: "" },
-      config_context: { type: typeFromJson("string"), mode: "optional", description: "" },
-      default_tags: block.list({
-        max: 1,
-        description: "",
-        attributes: { tags: attribute.optional.stringMap("") },
-      }),
-    },
+    attributes: schema.provider === undefined ? ofOthers : fromBlock(schema.provider),
     resources: used("resource").map(([type, source]) => resource(type, replacing(type, fromBlock(source)))),
     dataSources: used("data").map(([type, source]) => dataSource(type, fromBlock(source))),
     ephemeralResources: [],
