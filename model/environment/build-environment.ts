@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { stringify } from "yaml";
 import type * as z from "zod";
 import { given } from "../../talos/given.ts";
 import { contractOf, TalosVersion } from "../../talos/version/index.ts";
@@ -12,6 +11,7 @@ import type { Environment } from "./environment.ts";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
 import { miscounts, withCounts } from "./metal.ts";
+import { patchText } from "./patch-text.ts";
 import type { RecordedFacts } from "./recorded-state.ts";
 
 /** What a workers-only environment may say of the cluster itself; the rest is the other environment's to say. */
@@ -141,10 +141,6 @@ function requireControlPlane(data: Data, workersOnly: boolean, layers: Layers, f
 export function kindOf({ infrastructure }: Data): Kind | undefined {
   return kindNames.find((known) => isData(infrastructure) && known === infrastructure.kind);
 }
-
-/** The YAML of a patch that a file has as a mapping or as text. */
-export const patchText = (patch: unknown): string =>
-  typeof patch === "string" ? patch : stringify(patch, { sortMapEntries: true });
 
 function withPatchTexts<P extends { readonly patches: readonly unknown[] }>(pool: P) {
   return { ...pool, patches: pool.patches.map(patchText) };

@@ -2,9 +2,9 @@
 import { posix } from "node:path";
 import { lineOfKey, type PatchPlace } from "../../talos/config/index.ts";
 import { type Data, dataAt, isData, parseYaml } from "../../talos/yaml/index.ts";
-import { patchText } from "./build-environment.ts";
 import { type Environment, machinesOf, type Role } from "./environment.ts";
 import { environmentFile } from "./parse-environment.ts";
+import { patchText } from "./patch-text.ts";
 import type { ReadFile } from "./references.ts";
 import { type Path, YamlSource } from "./yaml-source.ts";
 

@@ -4,10 +4,10 @@ import { type ConfigRules, machineRules, newestRules } from "../../talos/config/
 import { TalosError } from "../../talos/errors.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import { type Data, isData } from "../../talos/yaml/index.ts";
-import { patchText } from "./build-environment.ts";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
 import { faultsOfPatch, faultsOfPatchFile, secretsOfPatch, secretsOfPatchFile } from "./patch-faults.ts";
+import { patchText } from "./patch-text.ts";
 import { type Path, YamlSource } from "./yaml-source.ts";
 
 /** The text of a file of the project, by its path from the root; undefined when there is none. */
