@@ -47,7 +47,7 @@ export async function openCloud({ bucket, ...options }: CloudOptions = {}): Prom
 }
 
 /** The lock that synth lays down has the hash of our real provider; moto has no names of buckets as hosts. */
-const throughStandIns = (real: string) => `if [ "$1" = init ]; then
+export const throughStandIns = (real: string) => `if [ "$1" = init ]; then
   rm -f .terraform.lock.hcl
   if cat ./*.tf.json | tr -d ' \\n' | grep -q '"backend":{"s3"'; then
     set -- "$@" -backend-config=use_path_style=true
