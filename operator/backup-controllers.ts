@@ -205,7 +205,7 @@ export function surplusBackups(own: readonly BackupObject[], limit: number): rea
 }
 
 /** Pure. */
-export function scheduleStatusOf(
+function scheduleStatusOf(
   schedule: ScheduleObject,
   own: readonly BackupObject[],
   { begin, next, fault }: Due,

@@ -27,8 +27,8 @@ import type { Informer } from "./runtime/informer.ts";
 import { isOfSpec, specFaults } from "./spec-faults.ts";
 import { clusterStatus, type Situation, timestampOf } from "./status.ts";
 
-export const finalizer = "talosmith.dev/cluster";
-export const confirmAnnotation = "talosmith.dev/confirm-delete";
+const finalizer = "talosmith.dev/cluster";
+const confirmAnnotation = "talosmith.dev/confirm-delete";
 
 export interface ClusterControllerOptions {
   readonly api: KubernetesApi;

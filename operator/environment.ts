@@ -50,7 +50,7 @@ function fieldsOf({ spec }: PoolObject) {
 }
 
 /** What a pool is called in its cluster: the pool lab-web of the cluster lab is its pool web. */
-export function poolName({ metadata: { name }, spec }: PoolObject, cluster: ClusterObject): string {
+function poolName({ metadata: { name }, spec }: PoolObject, cluster: ClusterObject): string {
   const beginning = `${cluster.metadata.name}-`;
   return spec.pool ?? (name.startsWith(beginning) ? name.slice(beginning.length) : name);
 }

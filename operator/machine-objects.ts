@@ -12,7 +12,7 @@ import { agedConditions, viewsOf } from "./status.ts";
 
 export const clusterLabel = "talosmith.dev/cluster";
 export const poolLabelName = "talosmith.dev/pool";
-export const roleLabel = "talosmith.dev/role";
+const roleLabel = "talosmith.dev/role";
 
 interface MachineObjectsOptions {
   readonly objects: Objects<MachineObject>;

@@ -57,7 +57,7 @@ function isOf({ metadata }: MachineObject, cluster: ClusterObject, pool: PoolObj
 }
 
 /** Pure. */
-export function poolStatusOf(
+function poolStatusOf(
   pool: PoolObject,
   cluster: ClusterObject | undefined,
   machines: readonly MachineObject[],

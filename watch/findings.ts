@@ -114,11 +114,11 @@ function certificateFinding({ certificates }: ClusterObservation, now: Date): Fi
 }
 
 function backupFinding({ last, problem, unreadable }: NonNullable<ClusterObservation["backup"]>): Finding {
-  const is = findingOf("BackupFresh");
+  const is = findingOf("BackupRecent");
   if (unreadable) return is("Unknown", "StoreUnreadable", problem ?? "");
   if (last === undefined) return is("False", "NoBackup", problem ?? "there is none");
   if (problem !== undefined) return is("False", "ScheduleMissed", `${last}: ${problem}`);
-  return is("True", "Fresh", `the newest is ${last}`);
+  return is("True", "Recent", `the newest is ${last}`);
 }
 
 type Machine = Pick<DesiredMachine, "name" | "role">;

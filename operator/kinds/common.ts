@@ -44,7 +44,7 @@ export interface ObjectOf<Spec, Status> {
 const time = z.string().meta({ format: "date-time" });
 
 /** A condition by the conventions of the Kubernetes API. */
-export const condition = z.object({
+const condition = z.object({
   type: z.string().describe("Name of the condition, in CamelCase."),
   status: z.enum(["True", "False", "Unknown"]).describe("True, False or Unknown."),
   observedGeneration: z.int().optional().describe("Generation of the object that the condition is about."),

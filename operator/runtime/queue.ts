@@ -11,7 +11,7 @@ export interface QueueLimits {
   readonly burst: number;
 }
 
-export const usualLimits: QueueLimits = { first: 2_000, longest: 10 * 60_000, perSecond: 20, burst: 100 };
+const usualLimits: QueueLimits = { first: 2_000, longest: 10 * 60_000, perSecond: 20, burst: 100 };
 
 /**
  * Keys of objects to look at. A key is there once, however often it is added, and is never worked on twice at once: what

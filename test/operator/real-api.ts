@@ -16,9 +16,6 @@ export const realPrograms = () => {
   return apiserver && etcd ? { apiserver, etcd } : undefined;
 };
 
-export const realApiSkip =
-  "the real kube-apiserver and etcd are not named by TALOSMITH_TEST_KUBE_APISERVER and TALOSMITH_TEST_ETCD";
-
 /** A real API server with its etcd, and the garbage collector where a kube-controller-manager lies beside it. */
 export class RealApi {
   readonly folder: string;

@@ -93,22 +93,22 @@ describe("the conditions of a cluster", () => {
     [
       "a backup is there",
       observedLab({}, { backup: { last: "lab-1", ageSeconds: 5 } }),
-      "BackupFresh",
+      "BackupRecent",
       "True",
-      "Fresh",
+      "Recent",
     ],
-    ["no backup was taken", observedLab({}, { backup: { problem: "none" } }), "BackupFresh", "False", "NoBackup"],
+    ["no backup was taken", observedLab({}, { backup: { problem: "none" } }), "BackupRecent", "False", "NoBackup"],
     [
       "the schedule was missed",
       observedLab({}, { backup: { last: "lab-1", problem: "missed twice" } }),
-      "BackupFresh",
+      "BackupRecent",
       "False",
       "ScheduleMissed",
     ],
     [
       "the store does not answer",
       observedLab({}, { backup: { problem: "no answer", unreadable: true } }),
-      "BackupFresh",
+      "BackupRecent",
       "Unknown",
       "StoreUnreadable",
     ],
@@ -121,7 +121,7 @@ describe("the conditions of a cluster", () => {
 
   test("nothing is said of backups that nobody wants, nor of Kubernetes where it cannot run", () => {
     const types = (look: ClusterObservation) => findingsOf(look, now).cluster.map(({ type }) => type);
-    expect(types(observedLab())).not.toContain("BackupFresh");
+    expect(types(observedLab())).not.toContain("BackupRecent");
     expect(types(observedLab({}, { kubernetes: false }))).not.toContain("KubernetesAvailable");
   });
 

@@ -102,7 +102,7 @@ ${rows.join("\n")}
 | a cluster is not well | \`talosmith_cluster_condition{type="Ready",status="True"} == 0\` |
 | etcd is one failure from its end | \`talosmith_etcd_healthy_members <= talosmith_etcd_quorum_members\` |
 | nobody repairs a difference | \`talosmith_cluster_condition{type="Drifted",status="True"} == 1\` for an hour |
-| the backups have stopped | \`talosmith_cluster_condition{type="BackupFresh",status="True"} == 0\` |
+| the backups have stopped | \`talosmith_cluster_condition{type="BackupRecent",status="True"} == 0\` |
 | a certificate ends | \`talosmith_certificate_expiry_timestamp_seconds - time() < 14 * 86400\` |
 | nobody looks any more | \`time() - talosmith_look_timestamp_seconds > 900\`, or \`sum(talosmith_leader) != 1\` |
 `;
