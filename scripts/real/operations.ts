@@ -56,7 +56,7 @@ const randomlyKilled: readonly KilledChange[] = [
 /** Kills the command up to three times. Returns how often that interrupted it: one that has ended is not run again. */
 async function killedRuns(project: Project, longest: number): Promise<number> {
   for (let kills = 0; kills < 3; kills++) {
-    const killAfter = randomInt(200, longest * 1000) / 1000;
+    const killAfter = randomInt(200, Math.max(201, Math.round(longest * 1000))) / 1000;
     const { code, said } = await project.talosmith(["up", "trial", "-y"], { killAfter });
     if (code === 0) return kills;
     if (code !== null) throw new Error(`up after ${kills} kills: exit code ${code}\n${lastLines(said)}`);
@@ -201,12 +201,16 @@ export const operations: readonly Operation[] = [
     needs: deploy,
     run: async (project) => {
       let kills = 0;
+      let reach = 1;
       for (const { change, longest } of randomlyKilled) {
         const next = change(project.cluster);
         const grows = (next.workers ?? 0) > project.cluster.workers;
         if (grows) project.write(next);
         else project.writeFile(next);
-        kills += await killedRuns(project, longest);
+        const killed = await killedRuns(project, longest * reach);
+        kills += killed;
+        // A lab is as fast as it is: where a command had ended before its kill, the next is killed sooner.
+        if (killed === 0) reach /= 2;
         await succeed(project, "up", "trial", "-y");
         project.lab.power(project.cluster);
         await expectSize(project);
