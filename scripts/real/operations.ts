@@ -275,7 +275,7 @@ export const operations: readonly Operation[] = [
     run: async (project) => {
       project.writeFile({ kubernetes: "1.36.1" });
       const killed = await project.talosmith(["up", "trial", "-y"], {
-        endAt: { text: /kube-controller-manager gets its new version/, signal: "SIGKILL" },
+        endAt: { text: /changing the image of kube-controller-manager/, signal: "SIGKILL" },
       });
       if (killed.code !== null)
         throw new Error(`it ended before the kill, with ${killed.code}\n${lastLines(killed.said)}`);
