@@ -292,7 +292,9 @@ async function configChangesOf(
   return Object.fromEntries(Object.entries(found).map(([name, lines]) => [name, lines.map(withoutValues)]));
 }
 
-const withoutValues = (line: string) => line.replace(/: .* → .*?( \(reboots\))?$/, ": changed$1");
+/** Images are known to be none of those values, and are what an upgrade is about. */
+const withoutValues = (line: string) =>
+  /^[^:]*\.image: /.test(line) ? line : line.replace(/: .* → .*?( \(reboots\))?$/, ": changed$1");
 
 type PresentFiles = Awaited<ReturnType<Workspace["clientFiles"]["certificates"]>>;
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import { machinesOf } from "../../model/index.ts";
 import { findingLine } from "../../review/index.ts";
+import { TalosError } from "../../talos/errors.ts";
 import { keepContract, withPlannedChange } from "../../workspace/change.ts";
 import { deployedDirectly } from "../../workspace/deploy.ts";
 import {
@@ -139,6 +141,15 @@ function showPlanned(
   if (json && change.rolled !== undefined) context.stderr.write(`${change.rolled}\n`);
   const notice = noticeOf(workspace, change);
   if (notice !== undefined) context.stderr.write(`${notice}\n`);
+}
+
+/** Where no machine answers, nothing was compared. */
+export function refuseUnseen({ isEmpty, unseen }: PlannedChange, { name, environment }: Workspace): void {
+  const all = machinesOf(environment);
+  if (!isEmpty || unseen === undefined || unseen.length < all.length) return;
+  throw new TalosError("unavailable", `no machine of ${name} answers, so nothing could be compared`, {
+    hint: `Look whether the machines run and can be reached from here: talosmith status ${name}`,
+  });
 }
 
 export function printWarnings({ warnings }: PlannedChange, { stderr }: CommandContext): void {

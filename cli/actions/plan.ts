@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import { checkHealth } from "../../engine/index.ts";
-import { machinesOf } from "../../model/index.ts";
 import { infrastructureChanges, type Style } from "../../review/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
@@ -14,7 +13,7 @@ import { colorsOf, styleOf } from "../output/colors.ts";
 import { contractLine } from "../output/contract-line.ts";
 import { jsonLine } from "../output/table.ts";
 import { wrapped } from "../output/wrap.ts";
-import { forRun, openManager, planned, printWarnings, type RunFlags } from "./change.ts";
+import { forRun, openManager, planned, printWarnings, type RunFlags, refuseUnseen } from "./change.ts";
 import { tellFirstContact } from "./synth.ts";
 
 interface PlanFlags {
@@ -61,15 +60,6 @@ export async function showPlan(
     const notice = noticeOf(workspace, change);
     if (notice !== undefined) context.stderr.write(`${notice}\n`);
     context.exit(change.isEmpty ? 0 : 2);
-  });
-}
-
-/** Where no machine answers, nothing was compared. */
-function refuseUnseen({ isEmpty, unseen }: PlannedChange, { name, environment }: Workspace): void {
-  const all = machinesOf(environment);
-  if (!isEmpty || unseen === undefined || unseen.length < all.length) return;
-  throw new TalosError("unavailable", `no machine of ${name} answers, so nothing could be compared`, {
-    hint: `Look whether the machines run and can be reached from here: talosmith status ${name}`,
   });
 }
 

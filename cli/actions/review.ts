@@ -20,7 +20,7 @@ import { readState, stateFile } from "../../workspace/terraform/state-file.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
 import { jsonLine } from "../output/table.ts";
-import { openManager, planned } from "./change.ts";
+import { openManager, planned, printWarnings, refuseUnseen } from "./change.ts";
 import { readText } from "./user-files.ts";
 
 export async function review(
@@ -54,7 +54,11 @@ async function reviewEnvironment(name: string, context: CommandContext): Promise
   const workspace = openWorkspace(name, context);
   if (workspace.environment.backend.kind === "local" && (await isDeployed(workspace))) {
     const manager = await openManager(workspace, {}, context);
-    return planned(workspace, manager, { intent: "deploy" }, context, async ({ review: found }) => found);
+    return planned(workspace, manager, { intent: "deploy" }, context, async (change) => {
+      printWarnings(change, context);
+      refuseUnseen(change, workspace);
+      return change.review;
+    });
   }
   const stack = join(await prepareStack(workspace.root, name, context), "cdk.tf.json");
   return reviewPlan(planOfStack(await readFile(stack, "utf8"), stack));

@@ -3,7 +3,7 @@ import type { Output } from "../context.ts";
 
 /** When the first signal has come, while work is under way: the same whatever does the work. */
 export function stoppingText({ isTerminal }: Output): string {
-  return `Stopping after the current step. ${isTerminal ? "Press Ctrl-C again" : "Send the signal again"} to stop at once.`;
+  return `Stopping where it is safe. ${isTerminal ? "Press Ctrl-C again" : "Send the signal again"} to stop at once.`;
 }
 
 /** The last line of a command that was stopped: what to type to go on. `atOnce`: a second signal has ended it. */

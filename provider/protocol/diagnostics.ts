@@ -9,14 +9,22 @@ import { Diagnostic_Severity } from "./gen/tfplugin6.ts";
 
 export function toWireDiagnostics(diagnostics: readonly Diagnostic[]): WireDiagnostic[] {
   return diagnostics.map(({ severity, summary, detail, path }) => {
-    const steps = path === undefined ? [] : stepsWithLine(path);
+    const steps = path === undefined || mayHoldSecrets(path) ? undefined : stepsWithLine(path);
     return {
       severity: severity === "error" ? Diagnostic_Severity.ERROR : Diagnostic_Severity.WARNING,
       summary,
-      detail: path !== undefined && path.steps.length > 1 ? `${detail}\n\nAt: ${path}` : detail,
-      attribute: path === undefined ? undefined : { steps: steps.map(toWireStep) },
+      detail:
+        path !== undefined && (steps === undefined || path.steps.length > 1) ? `${detail}\n\nAt: ${path}` : detail,
+      attribute: steps && { steps: steps.map(toWireStep) },
     };
   });
+}
+
+/** Patches may stand in these: terraform would quote the lines of the whole attribute, and the values that they are made of. */
+const withPatches: ReadonlySet<string> = new Set(["machines", "scaling_pools", "machine_config", "patches"]);
+
+function mayHoldSecrets({ steps: [first] }: AttributePath): boolean {
+  return first?.kind === "attribute" && withPatches.has(first.name);
 }
 
 /**

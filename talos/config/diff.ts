@@ -7,7 +7,7 @@ import { isSection, isZero, type Section, sameValue, type Value } from "./docume
 import { type MachineConfig, v1alpha1 } from "./machine-config.ts";
 import { inFormOf, type MovedSetting } from "./moved-settings.ts";
 import { needsReboot } from "./reboot-rules.ts";
-import { certificateSummary, hiddenForm, hidePasswords, redacted, redactValue } from "./redact.ts";
+import { certificateSummary, hiddenEntry, hiddenForm, hidePasswords, redacted, redactValue } from "./redact.ts";
 import { newestRules } from "./rules.ts";
 import { zeroWord } from "./schema/enums.ts";
 import { type Field, type FieldType, type Struct, structOf, unknownKind } from "./schema/schema.ts";
@@ -198,7 +198,8 @@ class Comparison {
     const inner = type.kind === "map" ? type.of : type;
     const variables = isVariablesField(at.struct, at.field.key);
     for (const key of new Set([...before.keys(), ...after.keys()])) {
-      const place = { ...at, path: `${at.path}.${key}`, variable: variables ? key : at.variable };
+      const secret = at.secret || hiddenEntry(key, "", inner) !== undefined;
+      const place = { ...at, path: `${at.path}.${key}`, variable: variables ? key : at.variable, secret };
       this.#values(before.get(key), after.get(key), inner, place);
     }
   }
@@ -258,6 +259,8 @@ interface Place {
   readonly field: Field;
   /** The name, where it is one of several environment variables. */
   readonly variable?: string | undefined;
+  /** Below an entry whose name says that it is a secret. */
+  readonly secret?: boolean;
 }
 
 /** Undefined also for a value that Talos takes for unset. */
@@ -297,6 +300,7 @@ function without(list: readonly Value[], other: readonly Value[]): readonly Valu
 }
 
 function shown(value: Value, at: Place): string {
+  if (at.secret) return redacted;
   if (at.variable !== undefined)
     return isHarmlessVariable(at.variable) ? stringifyYaml(hidePasswords(value)).trimEnd() : redacted;
   const hidden = hiddenForm(at.struct, at.field.key, value);

@@ -5,7 +5,7 @@ import { encodeConfig } from "./document/config-file.ts";
 import { isSection, type Section, type Value } from "./document/value.ts";
 import type { MachineConfig } from "./machine-config.ts";
 import { type FieldType, type Struct, structOf } from "./schema/schema.ts";
-import { isHarmlessVariable, isHiddenField, isVariablesField } from "./schema/secret-fields.ts";
+import { isHarmlessVariable, isHiddenField, isSecretName, isVariablesField } from "./schema/secret-fields.ts";
 
 /** What stands in place of a secret. Talos reads it as a key that was left out on purpose. */
 export const redacted = "******";
@@ -32,9 +32,19 @@ function redactSection(section: Section, struct: Struct): Section {
 export function redactValue(value: Value, type: FieldType): Value {
   if (type.kind === "pointer") return redactValue(value, type.to);
   if (type.kind === "list" && Array.isArray(value)) return value.map((item) => redactValue(item, type.of));
-  if (type.kind === "map" && isSection(value))
-    return new Map([...value].map(([key, inner]) => [key, redactValue(inner, type.of)]));
+  // Arguments and free sections have names of their own as well.
+  if (type.kind !== "struct" && isSection(value)) {
+    const inner = type.kind === "map" ? type.of : type;
+    return new Map([...value].map(([key, item]) => [key, hiddenEntry(key, item, inner) ?? redactValue(item, inner)]));
+  }
   return type.kind === "struct" && isSection(value) ? redactSection(value, structOf(type.name)) : hidePasswords(value);
+}
+
+/** What is shown of an entry of a map whose name says that it is a secret; undefined for all others. */
+export function hiddenEntry(key: string, value: Value, type: FieldType): Value | undefined {
+  // What stands there is shown field by field.
+  const isSection = type.kind === "struct" || (type.kind === "pointer" && type.to.kind === "struct");
+  return !isSection && isSecretName(key) ? hide(value) : undefined;
 }
 
 const passwordInUrl = /(:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g;

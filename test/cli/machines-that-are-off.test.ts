@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { registerReview } from "../../cli/commands/inspect.ts";
 import { registerDeploy, registerPlan, registerUp } from "../../cli/commands/lifecycle.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { systemClock } from "../../talos/clock.ts";
@@ -16,7 +17,7 @@ const at = (path: string) => join(root, path);
 
 async function talosmith(...args: string[]) {
   const context = testContext({ cwd: root, env: { PATH: "/nowhere" }, clock: systemClock });
-  await runProgram(createProgram(context, [registerDeploy, registerPlan, registerUp]), args, context);
+  await runProgram(createProgram(context, [registerDeploy, registerPlan, registerReview, registerUp]), args, context);
   return context.written;
 }
 
@@ -65,4 +66,8 @@ test("of a cluster that was deployed, of which no machine answers, nothing is sa
   const { stdout, stderr, exitCode } = await talosmith("plan", "rack");
   expect(stderr).toContain("Error: no machine of rack answers, so nothing could be compared\n");
   expect([stdout, exitCode]).toEqual(["", 1]);
+  const review = await talosmith("review", "rack");
+  expect(review.stderr).toContain("Warning: Could not observe rack-a: ");
+  expect(review.stderr).toContain("Error: no machine of rack answers, so nothing could be compared\n");
+  expect([review.stdout, review.exitCode]).toEqual(["", 1]);
 });

@@ -25,7 +25,7 @@ test("SIGINT, SIGTERM and SIGKILL of `up`", { timeout: 600_000 }, async () => {
   const interrupted = await stopWhen(/local-cp-1: config applied/, "SIGINT");
   expect(interrupted.code, interrupted.stderr).toBe(130);
   expect(interrupted.stderr).toMatch(
-    /! Stopping after the current step\. Send the signal again to stop at once\.\n(?:.*\n)*Stopped\. To go on from here: \S.* up local\n$/,
+    /! Stopping where it is safe\. Send the signal again to stop at once\.\n(?:.*\n)*Stopped\. To go on from here: \S.* up local\n$/,
   );
   expect(interrupted.stderr).toMatch(/✗ stopped: .*local-cp-1/);
   const terminated = await stopWhen(/./, "SIGTERM");

@@ -68,9 +68,14 @@ function faultsOf(document: YamlNode, rules: ConfigRules): readonly PatchFault[]
     }),
     ...[...faults, ...nullElements].map(({ message, ...place }) => ({
       ...place,
-      found: message,
+      found: withoutValue(message),
       expected: "a value of the field's type",
       hint: "Change the value.",
     })),
   ];
+}
+
+/** A value of the wrong type may be a secret in the wrong place: its kind has to do. */
+function withoutValue(message: string): string {
+  return message.replace(/ `[^`]*`/g, "");
 }

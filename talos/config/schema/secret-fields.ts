@@ -67,6 +67,13 @@ export function isVariablesField(struct: string, key: string): boolean {
   return variableFields[struct]?.includes(key) ?? false;
 }
 
+const secretName = /token|passw|secret|credential|api-?_?key|private-?_?key|auth-?_?key/i;
+
+/** Whether an argument, an annotation or another entry that is named freely says by its name that it is a secret. */
+export function isSecretName(name: string): boolean {
+  return secretName.test(name);
+}
+
 const harmlessVariable = /^(?:(?:https?|no)_proxy|grpc_go_log_\w+|go(?:debug|gc|maxprocs|memlimit)|tz)$/i;
 
 /** Whether a variable is known to hold no secret, but for the password of a proxy's URL. */

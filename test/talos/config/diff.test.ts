@@ -120,6 +120,23 @@ describe("the diff", () => {
   });
 });
 
+test("hides what is named freely, where its name says that it is a secret", () => {
+  const of = (value: string) =>
+    patched(
+      `machine: {kubelet: {extraArgs: {provider-token: ${value}, v: "${value}"}}, nodeAnnotations: {example.com/apiKey: ${value}}, sysctls: {a: ${value}}}`,
+    );
+  const changes = diff(of("one"), of("two")).map(({ path, before, after }) => [path, before, after]);
+  expect(changes).toEqual([
+    ["machine.kubelet.extraArgs.provider-token", "******", "******"],
+    ["machine.kubelet.extraArgs.v", "one", "two"],
+    ["machine.sysctls.a", "one", "two"],
+    ["machine.nodeAnnotations.example.com/apiKey", "******", "******"],
+  ]);
+  const come = diff(base, of("one")).map(({ after }) => after);
+  expect(come.join("\n")).not.toMatch(/(?:token|apiKey): one/);
+  expect(redactConfig(new MachineConfig(of("one")))).toMatch(/provider-token: '\*{6}'[^]*v: one/);
+});
+
 describe("what may hold a secret anywhere", () => {
   const file = (content: string) =>
     `machine: {files: [{content: ${content}, path: /var/x, permissions: 0o600, op: create}]}`;
