@@ -14,7 +14,7 @@ import {
 import type { EventRecorder } from "./api/events.ts";
 import { idOf, keyOf, type Objects, ownedBy } from "./api/objects.ts";
 import type { ClusterProjects, OpenCluster } from "./cluster-project.ts";
-import { recordedReady, recordReady, releaseBundle } from "./cluster-secrets.ts";
+import { deleteBundle, recordedReady, recordReady } from "./cluster-secrets.ts";
 import { deployCluster, destroyCluster } from "./cluster-work.ts";
 import { type Decision, decide, decideAbsent, graveFor } from "./decide.ts";
 import type { ScheduleObject } from "./kinds/backup.ts";
@@ -365,7 +365,7 @@ export class ClusterController {
         return undefined;
       }
       await this.#destroy(object, signal);
-      await releaseBundle(api, object, signal);
+      await deleteBundle(api, object, signal);
       events.normal("TalosCluster", metadata, "Deleted", "the machines are wiped");
     } else {
       events.normal(
