@@ -11,10 +11,11 @@ import {
   withJitter,
   withTransitions,
 } from "../watch/index.ts";
+import { runsWithoutTerraform } from "../workspace/machine-source.ts";
 import type { EventRecorder } from "./api/events.ts";
 import { idOf, keyOf, type Objects, ownedBy } from "./api/objects.ts";
 import type { ClusterProjects, OpenCluster } from "./cluster-project.ts";
-import { recordedReady, recordReady, releaseBundle } from "./cluster-secrets.ts";
+import { deleteBundle, recordedReady, recordReady } from "./cluster-secrets.ts";
 import { deployCluster, destroyCluster } from "./cluster-work.ts";
 import { type Decision, decide, decideAbsent, graveFor } from "./decide.ts";
 import type { ScheduleObject } from "./kinds/backup.ts";
@@ -87,6 +88,7 @@ export class ClusterController {
     let open: OpenCluster;
     try {
       open = await projects.open(object);
+      refuseLocalState(object, open);
     } catch (error) {
       if (!isOfSpec(error)) throw error;
       const message = specFaults(error);
@@ -365,7 +367,7 @@ export class ClusterController {
         return undefined;
       }
       await this.#destroy(object, signal);
-      await releaseBundle(api, object, signal);
+      await deleteBundle(api, object, signal);
       events.normal("TalosCluster", metadata, "Deleted", "the machines are wiped");
     } else {
       events.normal(
@@ -418,6 +420,15 @@ export class ClusterController {
       throw error;
     }
   }
+}
+
+/** The operator's folder may be lost, and with it what Terraform knows of machines that cost money. */
+function refuseLocalState({ spec }: ClusterObject, { environment: { kind, backend } }: OpenCluster): void {
+  if (spec.manage !== "Create" || runsWithoutTerraform(kind) || backend.kind !== "local") return;
+  throw new TalosError(
+    "failed-precondition",
+    `spec.backend.kind: found "local", expected s3 or http: machines of kind ${kind} are created through Terraform, whose state has to outlive the operator's pod`,
+  );
 }
 
 /** What there is of a cluster, beside what was observed. */

@@ -59,9 +59,6 @@ const pathOf = ({ metadata }: ClusterObject): string => {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets/${secretNames(name).bundle}`;
 };
 
-const change = (api: KubernetesApi, cluster: ClusterObject, metadata: unknown, signal: AbortSignal) =>
-  api.call(`${pathOf(cluster)}?fieldManager=${fieldManager}`, { method: "PATCH", body: { metadata }, signal });
-
 /** Since when the cluster was ready, as the bundle's Secret says; undefined where it does not, or is not there. */
 export async function recordedReady(
   api: KubernetesApi,
@@ -86,13 +83,14 @@ export async function recordReady(
   readySince: string,
   signal: AbortSignal,
 ): Promise<void> {
-  await change(api, cluster, { annotations: { [readyAnnotation]: readySince } }, signal);
+  const body = { metadata: { annotations: { [readyAnnotation]: readySince } } };
+  await api.call(`${pathOf(cluster)}?fieldManager=${fieldManager}`, { method: "PATCH", body, signal });
 }
 
-/** The cluster is wiped: its bundle goes with the object. */
-export async function releaseBundle(api: KubernetesApi, cluster: ClusterObject, signal: AbortSignal): Promise<void> {
+/** The cluster is wiped: nothing is left that its bundle could open. */
+export async function deleteBundle(api: KubernetesApi, cluster: ClusterObject, signal: AbortSignal): Promise<void> {
   try {
-    await change(api, cluster, { ownerReferences: [ownedBy("TalosCluster", cluster.metadata)] }, signal);
+    await api.call(pathOf(cluster), { method: "DELETE", signal });
   } catch (error) {
     if (TalosError.from(error).code !== "not-found") throw error;
   }

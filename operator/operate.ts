@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { setMaxListeners } from "node:events";
 import type { KubernetesApi, Timing } from "../engine/index.ts";
 import type { Entropy } from "../talos/clock.ts";
 import type { TalosError } from "../talos/errors.ts";
@@ -45,6 +46,8 @@ export interface OperateObjectsOptions {
 /** Makes of the objects what their specs say. Returns when the signal has fired and everything has come to a safe point. */
 export async function operateObjects(options: OperateObjectsOptions): Promise<void> {
   const { api, namespace, folder, context, record, log, timing, entropy, workers = 10, limits, signal } = options;
+  // Each watch and each object that is worked on listens to it.
+  setMaxListeners(0, signal);
   const queues = new Map<KindName, WorkQueue>();
   const controllers: Controller[] = [];
   const informers: Informer<AnyObject>[] = [];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { setMaxListeners } from "node:events";
 import { TalosError } from "../../talos/errors.ts";
 import type { WorkQueue } from "./queue.ts";
 
@@ -42,6 +43,7 @@ export class Controller {
   async #work(signal: AbortSignal): Promise<void> {
     for (let key = await this.queue.take(); key !== undefined; key = await this.queue.take()) {
       const stop = new AbortController();
+      setMaxListeners(0, stop.signal);
       this.#running.set(key, stop);
       const follow = () => stop.abort();
       signal.addEventListener("abort", follow, { once: true });

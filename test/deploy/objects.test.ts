@@ -20,7 +20,7 @@ const byName = (manifests: readonly Manifest[]) =>
 const json = (file: string) => JSON.parse(readFileSync(file, "utf8")) as unknown;
 
 describe("the operator for objects, as it lies in deploy/kustomize/objects", () => {
-  test("has a Role of its namespace, without wildcards, and no right to list or delete Secrets", () => {
+  test("has a Role of its namespace, without wildcards, and no right to list Secrets", () => {
     expect(objects.map(({ kind }) => kind)).not.toContain("ClusterRole");
     const rules = objects.find(({ kind }) => kind === "Role")?.rules ?? [];
     expect(JSON.stringify(rules)).not.toContain("*");
@@ -28,7 +28,7 @@ describe("the operator for objects, as it lies in deploy/kustomize/objects", () 
       rules.flatMap((rule) =>
         (rule as unknown as { resources: string[] }).resources.includes(resource) ? rule.verbs : [],
       );
-    expect(verbsOf("secrets")).toEqual(["get", "create", "update", "patch"]);
+    expect(verbsOf("secrets")).toEqual(["get", "create", "update", "patch", "delete"]);
     expect(verbsOf("events")).toEqual(["create"]);
     expect(verbsOf("talosclusters")).toEqual(["get", "list", "watch", "patch"]);
     expect(rules.filter(({ resourceNames }) => resourceNames !== undefined)[0]?.verbs).toEqual(["get", "update"]);

@@ -158,6 +158,21 @@ describe("a TalosCluster", () => {
     await scene.eventually("TalosCluster", "lab", isReady);
   });
 
+  test("machines that Terraform makes are not created with a state that goes with the operator's pod", async () => {
+    const spec = {
+      manage: "Create",
+      infrastructure: { kind: "libvirt", trustOnFirstUse: true },
+      controlPlane: { count: 1 },
+    };
+    await scene.apply("TalosCluster", "cloud", spec);
+    const invalid = await scene.eventually("TalosCluster", "cloud", phaseIs("Invalid"));
+    expect(conditionOf(invalid, "SpecValid")?.message).toContain(
+      'spec.backend.kind: found "local", expected s3 or http',
+    );
+    await scene.delete("TalosCluster", "cloud");
+    await scene.eventually("TalosCluster", "cloud", (thing) => thing === undefined);
+  });
+
   test("pools of their own are referred to, scaled through the scale subresource, and report their machines", async () => {
     await scene.apply("TalosCluster", "lab", { ...spec(["m-1", "m-3"]), workers: [], workerRefs: [{ name: "lab-w" }] });
     const missing = await scene.eventually("TalosCluster", "lab", phaseIs("Invalid"));

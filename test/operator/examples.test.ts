@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
+import { secretNames } from "../../operator/cluster-secrets.ts";
 import { defaultTimings, scaleTimings } from "../../simulator/index.ts";
 import { KubernetesClient } from "../simulator/kubernetes-client.ts";
 import { Laboratory } from "../simulator/laboratory.ts";
@@ -77,6 +78,18 @@ describe("the examples of objects", () => {
       "TalosMachinePool",
     ];
     expect([...new Set(files.map((file) => exampleOf(file).kind))].sort()).toEqual(kinds);
+  });
+
+  test("for GitOps name the Secrets and kinds that there are, and prune no cluster", () => {
+    const read = (file: string) =>
+      parseAllDocuments(readFileSync(join(folder, "gitops", file), "utf8")).map((document) => {
+        expect(document.errors).toEqual([]);
+        return document.toJS();
+      });
+    const [, clusters, apps] = read("flux.yaml");
+    expect(clusters.spec).toMatchObject({ wait: true, prune: false });
+    expect(apps.spec.kubeConfig.secretRef).toEqual({ name: secretNames("lab").kubeconfig });
+    expect(read("argocd-application.yaml")[0].spec.syncPolicy.automated.prune).toBe(false);
   });
 
   test.skipIf(kubectl === undefined)(

@@ -53,7 +53,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 # Bundles and client files. Rights to create cannot be limited to names: give the operator a namespace of its own.
 - apiGroups: [""]
   resources: [secrets]
-  verbs: [get, create, update, patch]
+  verbs: [get, create, update, patch, delete]
 - apiGroups: [""]
   resources: [events]
   verbs: [create]
