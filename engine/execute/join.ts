@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { undefinedIf } from "../failures.ts";
+import { kubeletFault } from "../health/unready.ts";
 import { ClusterTaken } from "../lock/lock-file.ts";
 import type { ConfiguredMachine, KubernetesNode, MachineState } from "../observed.ts";
 import { bootstrapObstacle } from "../plan/first-contact.ts";
@@ -70,8 +71,11 @@ export async function kubernetesReason(machine: string, context: StepContext): P
   const observed = await context.observeNode(machine);
   if (observed.kind === "unreachable") return awaitedApi(observed.reason);
   const { node } = observed;
-  if (inService(context.desired, node)) return undefined;
-  return node === undefined ? "waiting for the node to register" : notReadyYet(node);
+  if (node === undefined) return "waiting for the node to register";
+  if (!inService(context.desired, node)) return notReadyYet(node);
+  if (!context.desired.nodesBecomeReady) return undefined;
+  const fault = kubeletFault(node, await context.machines.health(context.target(machine), context.signal));
+  return fault && notReadyYet({ reason: fault });
 }
 
 /** An API server that does not listen yet is what is waited for; anything else is worth a word. */
@@ -80,7 +84,7 @@ function awaitedApi(reason: string): string {
   return reason.endsWith("the connection was refused") ? words : `${words}: ${reason}`;
 }
 
-export function notReadyYet({ reason }: KubernetesNode): string {
+export function notReadyYet({ reason }: Pick<KubernetesNode, "reason">): string {
   return `waiting for the node to become ready${reason === undefined ? "" : `: ${reason}`}`;
 }
 

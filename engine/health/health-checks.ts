@@ -6,7 +6,7 @@ import type { KubernetesNode, ObservedCluster } from "../observed.ts";
 import { configured } from "../plan/quorum.ts";
 import { deadNodes } from "../plan/stray-nodes.ts";
 import { staticPodComponents } from "../step.ts";
-import { componentFault } from "./unready.ts";
+import { componentFault, kubeletFault } from "./unready.ts";
 
 /** What one round of checks looks at; everything is asked at most once per round. */
 export interface HealthView {
@@ -194,27 +194,16 @@ function everyNode(fault: (node: KubernetesNode | undefined) => string | undefin
   };
 }
 
-/**
- * What Kubernetes says of a node may be older than what runs there: after a restore it is what the backup says, until the
- * kubelet reports. It starts once the machine's clock is set, and reports as soon as it has started.
- */
 async function nodesReady(view: HealthView): Promise<Verdict> {
   const verdict = await everyNode((node) => (node?.ready ? undefined : "is not ready"))(view);
   const { kubernetes } = await view.observed();
   if (verdict.kind === "wrong" || kubernetes.kind === "unreachable") return verdict;
-  const reports = new Map(kubernetes.nodes.map(({ name, reportedAt }) => [name, reportedAt]));
-  return faults(view, view.desired.machines, ({ services }, { name }) => {
-    const { state, since } = services.get("kubelet") ?? {};
-    if (state !== undefined && state !== "Running")
-      return `is not ready: its kubelet is in state ${state}, not Running`;
-    const reported = reports.get(name);
-    if (since === undefined || reported === undefined) return undefined;
-    return inSeconds(reported) < inSeconds(since) ? "its kubelet has not reported since it started" : undefined;
+  const nodes = new Map(kubernetes.nodes.map((node) => [node.name, node]));
+  return faults(view, view.desired.machines, (health, { name }) => {
+    const fault = kubeletFault(nodes.get(name), health);
+    return fault && `is not ready: ${fault}`;
   });
 }
-
-/** Kubernetes tells no fractions. */
-const inSeconds = (time: Date) => Math.floor(time.getTime() / 1000);
 
 /** A cordon of talosmith is waited for; only the person who has set another one lifts it. */
 async function schedulable(view: HealthView): Promise<Verdict> {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isGiven } from "../../talos/given.ts";
 import type { DesiredCluster } from "../desired.ts";
+import type { MachineHealth } from "../machines.ts";
 import type { KubernetesNode, MachineState, ObservedCluster, ObservedComponent } from "../observed.ts";
 import { componentVersions } from "../plan/component-images.ts";
 import { inEtcd } from "../plan/machine-work.ts";
@@ -91,3 +92,21 @@ function nodeFaults({ nodesBecomeReady }: Wanted, node: KubernetesNode | undefin
   if (node.ready || !nodesBecomeReady) return [];
   return [`its Kubernetes node is not ready${node.reason === undefined ? "" : `: ${node.reason}`}`];
 }
+
+/**
+ * Why a node cannot be taken for ready although Kubernetes calls it so. What Kubernetes says may be older than what runs:
+ * after a restore it is what the backup says, after a reboot what was before it, until the kubelet reports. A kubelet
+ * starts once the machine's clock is set, and reports as soon as it has started.
+ */
+export function kubeletFault(
+  node: Pick<KubernetesNode, "reportedAt"> | undefined,
+  { services }: Pick<MachineHealth, "services">,
+): string | undefined {
+  const { state, since } = services.get("kubelet") ?? {};
+  if (state !== undefined && state !== "Running") return `its kubelet is in state ${state}, not Running`;
+  if (since === undefined || node?.reportedAt === undefined) return undefined;
+  return inSeconds(node.reportedAt) < inSeconds(since) ? "its kubelet has not reported since it started" : undefined;
+}
+
+/** Kubernetes tells no fractions. */
+const inSeconds = (time: Date) => Math.floor(time.getTime() / 1000);

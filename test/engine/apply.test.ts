@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { Composer } from "yaml";
-import { applyCluster, type ClusterEvent, destroyCluster } from "../../engine/index.ts";
+import { applyCluster, type ClusterEvent, destroyCluster, type Machines } from "../../engine/index.ts";
 import { defaultPolicy } from "../../engine/policy.ts";
 import { MachineConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
@@ -258,6 +258,46 @@ describe("changing a cluster", () => {
     await apply(wish({ sysctl: "2" }));
     expect(world.log).toEqual(["cp-1", "cp-2", "cp-3", "w-1", "w-2"].map((name) => `config ${name} no-reboot`));
     expect(ids(await apply(wish({ sysctl: "2" })))).toEqual([]);
+  });
+
+  test("a machine is back from its reboot when its kubelet reports: until then Kubernetes calls its node ready as before", async () => {
+    const before = wish({ workers: ["w-1"] });
+    const { world, timing, apply } = lab(before);
+    await apply(before);
+    const port = world.port();
+    const ago = new Date(timing.now() - 60_000);
+    let since: number | undefined;
+    let uncordoned: number | undefined;
+    const machines: Machines = {
+      ...port,
+      health: async (target, signal) => {
+        const health = await port.health(target, signal);
+        if (target.name !== "w-1") return health;
+        since ??= timing.now();
+        const kubelet = { state: "Running", healthy: true, message: "", since: new Date(since) };
+        return { ...health, services: new Map([["kubelet", kubelet]]) };
+      },
+      kubernetes: {
+        ...port.kubernetes,
+        observeNode: async (name) => {
+          const seen = await port.kubernetes.observeNode(name);
+          if (seen.kind === "unreachable" || seen.node === undefined) return seen;
+          const reports = since !== undefined && timing.now() - since >= 40_000;
+          return { ...seen, node: { ...seen.node, reportedAt: reports ? new Date(timing.now()) : ago } };
+        },
+        uncordon: async (name, signal) => {
+          if (name === "w-1") uncordoned = timing.now();
+          await port.kubernetes.uncordon(name, signal);
+        },
+      },
+    };
+    const waits: string[] = [];
+    const events = ({ type, message }: ClusterEvent) => type === "waiting" && waits.push(message);
+    await apply(wish({ workers: ["w-1"], file: "b" }), { machines, events });
+    expect((uncordoned ?? 0) - (since ?? Number.POSITIVE_INFINITY)).toBeGreaterThanOrEqual(40_000);
+    expect(waits.join("\n")).toContain(
+      "waiting for the node to become ready: its kubelet has not reported since it started",
+    );
   });
 
   test("a change that needs reboots goes one machine at a time, drained before and uncordoned after", async () => {

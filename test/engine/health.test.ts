@@ -205,7 +205,7 @@ describe("the health of a cluster", () => {
     [
       "that has not reported since it started",
       kubeletAt("Running", "2026-11-18T10:00:01.200Z"),
-      "w-1: its kubelet has not reported since it started",
+      "w-1: is not ready: its kubelet has not reported since it started",
     ],
     ["that does not run", kubeletAt("Waiting"), "w-1: is not ready: its kubelet is in state Waiting, not Running"],
     ["that reported in the second in which it started", kubeletAt("Running", "2026-11-18T10:00:00.900Z"), undefined],
