@@ -188,6 +188,17 @@ describe.skipIf(programs === undefined)("on a real kube-apiserver and etcd", () 
     expect(await kubectl("get", "secret", "lab-kubeconfig", "--output=jsonpath={.data.value}")).not.toBe("");
   });
 
+  test("it is written only when something has changed", async () => {
+    const versions = async () => {
+      const things = [...(await scene.list("TalosCluster")), ...(await scene.list("TalosMachine"))];
+      return things.map(({ metadata }) => metadata.resourceVersion);
+    };
+    const looks = () => operator.record.timed.find(({ operation }) => operation === "look")?.count ?? 0;
+    const [before, begun] = [await versions(), looks()];
+    await scene.until("it was observed again", async () => looks() > begun + 1);
+    expect(await versions()).toEqual(before);
+  });
+
   test("it is scaled up and down, its worker pool by kubectl scale", async () => {
     await scene.apply("TalosMachinePool", "lab-w", { replicas: 1 });
     await scene.apply("TalosCluster", "lab", { ...spec(["m-1", "m-2"]), workers: [], workerRefs: [{ name: "lab-w" }] });
