@@ -114,7 +114,8 @@ describe("a TalosCluster", () => {
   });
 
   test("is written only when something has changed", async () => {
-    const looks = () => operator.record.timed.find(({ operation }) => operation === "look")?.count ?? 0;
+    const looks = () =>
+      operator.record.timed.find(({ operation, outcome }) => operation === "look" && outcome === "success")?.count ?? 0;
     const versions = async () => {
       const things = [...(await scene.list("TalosCluster")), ...(await scene.list("TalosMachine"))];
       return things.map(({ metadata }) => metadata.resourceVersion);
