@@ -1,49 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubernetesApi, Step, Timing } from "../engine/index.ts";
+import type { KubernetesApi, Step } from "../engine/index.ts";
 import type { Entropy } from "../talos/clock.ts";
 import { TalosError } from "../talos/errors.ts";
-import { given } from "../talos/given.ts";
-import {
-  type ClusterObservation,
-  findingsOf,
-  type Log,
-  type StatusRecord,
-  withJitter,
-  withTransitions,
-} from "../watch/index.ts";
+import { type ClusterObservation, withJitter } from "../watch/index.ts";
 import { runsWithoutTerraform } from "../workspace/machine-source.ts";
-import type { EventRecorder } from "./api/events.ts";
 import { idOf, keyOf, type Objects, ownedBy } from "./api/objects.ts";
 import type { ClusterProjects, OpenCluster } from "./cluster-project.ts";
+import { ClusterReport, type ClusterReportOptions, type Look } from "./cluster-report.ts";
 import { deleteBundle, recordedReady, recordReady } from "./cluster-secrets.ts";
 import { deployCluster, destroyCluster } from "./cluster-work.ts";
 import { type Decision, decide, decideAbsent, graveFor } from "./decide.ts";
 import type { ScheduleObject } from "./kinds/backup.ts";
-import { type ClusterObject, type ClusterStatus, clusterStatus as statusSchema } from "./kinds/cluster.ts";
-import type { MachineObject } from "./kinds/machine.ts";
-import { clusterLabel, writeMachines } from "./machine-objects.ts";
-import { Progress } from "./progress.ts";
+import type { ClusterObject } from "./kinds/cluster.ts";
+import { clusterLabel } from "./machine-objects.ts";
 import type { Outcome } from "./runtime/controller.ts";
 import type { Informer } from "./runtime/informer.ts";
 import { isOfSpec, specFaults } from "./spec-faults.ts";
-import { clusterStatus, type Situation, timestampOf } from "./status.ts";
 
 const finalizer = "talosmith.dev/cluster";
 const confirmAnnotation = "talosmith.dev/confirm-delete";
 
-export interface ClusterControllerOptions {
+export interface ClusterControllerOptions extends ClusterReportOptions {
   readonly api: KubernetesApi;
-  readonly clusters: Informer<ClusterObject>;
-  readonly clusterObjects: Objects<ClusterObject>;
-  readonly machines: Informer<MachineObject>;
-  readonly machineObjects: Objects<MachineObject>;
   readonly schedules: Informer<ScheduleObject>;
   readonly scheduleObjects: Objects<ScheduleObject>;
   readonly projects: ClusterProjects;
-  readonly events: EventRecorder;
-  readonly record: StatusRecord;
-  readonly log: Log;
-  readonly timing: Timing;
   readonly entropy: Entropy;
 }
 
@@ -52,21 +33,16 @@ const invalidInterval = 5 * 60_000;
 /** Observations after which Terraform plans again, though nothing differs. */
 const planEvery = 10;
 
-/** One look at a cluster, as its status will say. */
-interface Look {
-  readonly open: OpenCluster;
-  readonly observation?: ClusterObservation | undefined;
-  readonly endpoint?: string | undefined;
-  readonly situation: Situation;
-}
-
 /** Makes of each TalosCluster what its spec says, as far as `manage` lets it. */
 export class ClusterController {
   readonly #options: ClusterControllerOptions;
   readonly #planned = new Map<string, number>();
 
+  readonly #report: ClusterReport;
+
   constructor(options: ClusterControllerOptions) {
     this.#options = options;
+    this.#report = new ClusterReport(options);
   }
 
   async reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
@@ -95,14 +71,14 @@ export class ClusterController {
       log({ level: "error", event: "fault", environment: key, message });
       this.#options.events.warning("TalosCluster", object.metadata, "InvalidSpec", message);
       record.note(key, { tried: true, fault: message });
-      await this.#publish(object, { situation: { kind: "invalid", message } }, signal);
+      await this.#report.publish(object, { situation: { kind: "invalid", message } }, signal);
       return { after: invalidInterval };
     }
     const recorded = await recordedReady(this.#options.api, object, signal);
     const known = withReadySince(object, recorded.readySince);
     const first = await this.#look(known, open, recorded.bundle, signal);
     const look = first.kind === "work" ? await this.#work(known, open, first, signal) : first.look;
-    const settled = await this.#settle(known, look, signal);
+    const settled = await this.#report.settle(known, look, signal);
     await this.#noteReady(settled, recorded.readySince, signal);
     await this.#schedule(known, open, signal);
     return { after: this.#interval(open) };
@@ -170,7 +146,7 @@ export class ClusterController {
       reason,
       `${reason.toLowerCase()} the cluster, generation ${metadata.generation}`,
     );
-    const progress = this.#progress(object, open, name, observation, signal);
+    const progress = this.#report.progress(object, open, name, observation, signal);
     try {
       const surplus = new Set((await open.workspace(signal).machines.surplus()).map((machine) => machine.name));
       const isGrave = graveFor({ manage: spec.manage, wasReady: status.readySince !== undefined, surplus });
@@ -200,103 +176,13 @@ export class ClusterController {
       const { text } = TalosError.from(error);
       events.warning("TalosCluster", metadata, "Failed", text);
       const seen = await this.#observe(key, open, signal).catch(() => undefined);
-      await this.#settle(object, { open, observation: seen, situation: { kind: "failed", message: text } }, signal);
+      await this.#report.settle(
+        object,
+        { open, observation: seen, situation: { kind: "failed", message: text } },
+        signal,
+      );
       throw error;
     }
-  }
-
-  #progress(
-    object: ClusterObject,
-    open: OpenCluster,
-    name: "Create" | "Update" | "Delete",
-    observation: ClusterObservation | undefined,
-    signal: AbortSignal,
-  ): Progress {
-    const { events, log, timing } = this.#options;
-    const key = keyOf(object.metadata);
-    const startedAt = timestampOf(new Date(timing.now()));
-    return new Progress(
-      { name, startedAt },
-      async (operation) => {
-        await this.#publish(object, { open, observation, situation: { kind: "working", operation } }, signal);
-      },
-      ({ type, message, machine }) => {
-        const isGood = type === "step-finished";
-        log({ level: isGood ? "info" : "warning", event: "step", environment: key, ...given({ machine }), message });
-        if (isGood) events.normal("TalosCluster", object.metadata, "StepFinished", message);
-        else events.warning("TalosCluster", object.metadata, "StepFailed", message);
-      },
-    );
-  }
-
-  /** Writes the status and the machines, and what the metrics are made of. */
-  async #settle(object: ClusterObject, look: Look, signal: AbortSignal): Promise<ClusterObject> {
-    const { machines, machineObjects, record, timing, events } = this.#options;
-    const { open, observation, situation } = look;
-    const key = keyOf(object.metadata);
-    const now = new Date(timing.now());
-    record.note(key, { tried: true, environment: open.environment });
-    const fault = situation.kind === "failed" ? situation.message : undefined;
-    if (fault === undefined) record.clear(key, "fault");
-    else record.note(key, { fault });
-    if (situation.kind === "person" || situation.kind === "restore-needed") {
-      const reason = situation.kind === "person" ? situation.reason : "RestoreNeeded";
-      events.warning("TalosCluster", object.metadata, reason, situation.message);
-    }
-    if (observation !== undefined) {
-      const conditions = withTransitions(
-        findingsOf(observation, now),
-        record.entries.get(key)?.observed?.conditions,
-        now,
-      );
-      const repairAllowed = object.spec.manage !== "Observe" && observation.obstacle === undefined;
-      const observed = { environment: open.environment, observation, at: now, conditions, transitions: [] };
-      record.note(key, { observed, repairAllowed });
-      const known = machines
-        .all()
-        .filter(({ metadata }) => metadata.namespace === object.metadata.namespace)
-        .filter(({ metadata }) => metadata.labels[clusterLabel] === object.metadata.name);
-      await writeMachines(object, open.environment, observation, { objects: machineObjects, known, now, signal });
-    }
-    return this.#publish(object, look, signal);
-  }
-
-  async #publish(
-    object: ClusterObject,
-    { open, observation, endpoint, situation }: Partial<Look> & Pick<Look, "situation">,
-    signal: AbortSignal,
-  ): Promise<ClusterObject> {
-    const { clusters, clusterObjects, timing, events } = this.#options;
-    const latest = clusters.get(keyOf(object.metadata));
-    const before = latest?.metadata.uid === object.metadata.uid ? latest : object;
-    const { readySince } = object.status;
-    const status = clusterStatus({
-      // What was decided is about the generation that was read.
-      object: { ...object, status: { ...before.status, ...given({ readySince }) } },
-      situation,
-      observation,
-      ...given({
-        endpoint,
-        configContract: observation === undefined ? undefined : open?.environment.cluster.configContract,
-      }),
-      now: new Date(timing.now()),
-    });
-    this.#tellPhase(object, before.status, status, events);
-    if (JSON.stringify(sorted(before.status)) === JSON.stringify(sorted(status))) return { ...object, status };
-    const written = await clusterObjects.patchStatus(idOf(object.metadata), wholeStatus(status), signal);
-    clusters.note(written);
-    return { ...object, status: written.status };
-  }
-
-  #tellPhase(object: ClusterObject, before: ClusterStatus, now: ClusterStatus, events: EventRecorder): void {
-    if (before.phase === now.phase || now.phase === undefined) return;
-    const { log } = this.#options;
-    const ready = now.conditions.find(({ type }) => type === "Ready");
-    const message = `${now.phase}: ${ready?.message ?? ""}`;
-    const isGood = ["Ready", "Creating", "Updating", "Pending", "Deleting"].includes(now.phase);
-    log({ level: isGood ? "info" : "warning", event: "condition", environment: keyOf(object.metadata), message });
-    if (now.phase === "Ready") events.normal("TalosCluster", object.metadata, "Ready", ready?.message ?? "");
-    if (now.phase === "NotReady") events.warning("TalosCluster", object.metadata, "NotReady", ready?.message ?? "");
   }
 
   /** The first time that it is ready is recorded beside its bundle. */
@@ -363,7 +249,7 @@ export class ClusterController {
         const message = `deletionPolicy is Delete: to wipe the machines, set the annotation ${confirmAnnotation} to ${metadata.name}; to keep the cluster, set deletionPolicy to Retain`;
         events.warning("TalosCluster", metadata, "ConfirmationNeeded", message);
         const situation = { kind: "person", reason: "ConfirmationNeeded", message } as const;
-        await this.#publish(object, { situation }, signal);
+        await this.#report.publish(object, { situation }, signal);
         return undefined;
       }
       await this.#destroy(object, signal);
@@ -387,7 +273,7 @@ export class ClusterController {
 
   async #destroy(object: ClusterObject, signal: AbortSignal): Promise<void> {
     const open = await this.#options.projects.openExisting(object);
-    const progress = this.#progress(object, open, "Delete", undefined, signal);
+    const progress = this.#report.progress(object, open, "Delete", undefined, signal);
     try {
       await destroyCluster(open, { events: progress.listen, signal });
       await progress.settled();
@@ -396,7 +282,7 @@ export class ClusterController {
       if (signal.aborted) throw error;
       const { text } = TalosError.from(error);
       this.#options.events.warning("TalosCluster", object.metadata, "Failed", text);
-      await this.#publish(object, { situation: { kind: "failed", message: text } }, signal);
+      await this.#report.publish(object, { situation: { kind: "failed", message: text } }, signal);
       throw error;
     }
   }
@@ -465,11 +351,3 @@ const withReadySince = (object: ClusterObject, recorded: string | undefined): Cl
   object.status.readySince !== undefined || recorded === undefined
     ? object
     : { ...object, status: { ...object.status, readySince: recorded } };
-
-/** A merge patch keeps what it does not name: fields that are gone are named, too. */
-function wholeStatus(status: ClusterStatus): Readonly<Record<string, unknown>> {
-  const absent = Object.keys(statusSchema.shape).map((field) => [field, null] as const);
-  return { ...Object.fromEntries(absent), ...status };
-}
-
-const sorted = (status: ClusterStatus) => Object.entries(status).sort(([a], [b]) => a.localeCompare(b));

@@ -18,7 +18,7 @@ export async function inClusterAccess(env: Env): Promise<InCluster> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = "443" } = env;
   if (!host) {
     throw new TalosError("failed-precondition", "this process does not run in a Kubernetes cluster", {
-      hint: "KUBERNETES_SERVICE_HOST is not set. Leave out --lease and TALOSMITH_KUBERNETES_SECRETS elsewhere.",
+      hint: "KUBERNETES_SERVICE_HOST is not set. Leave out --kubernetes, --lease and TALOSMITH_KUBERNETES_SECRETS elsewhere.",
     });
   }
   const folder = env.TALOSMITH_SERVICE_ACCOUNT ?? "/var/run/secrets/kubernetes.io/serviceaccount";

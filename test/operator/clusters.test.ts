@@ -113,6 +113,19 @@ describe("a TalosCluster", () => {
     expect(await scene.events("lab")).toContain("Updated");
   });
 
+  test("is written only when something has changed", async () => {
+    const looks = () =>
+      operator.record.timed.find(({ operation, outcome }) => operation === "look" && outcome === "success")?.count ?? 0;
+    const versions = async () => {
+      const things = [...(await scene.list("TalosCluster")), ...(await scene.list("TalosMachine"))];
+      return things.map(({ metadata }) => metadata.resourceVersion);
+    };
+    await scene.patch("TalosCluster", "lab", { metadata: { annotations: { "example.com/look": "again" } } });
+    const [before, begun] = [await versions(), looks()];
+    await scene.until("it was observed again", async () => looks() > begun + 1);
+    expect(await versions()).toEqual(before);
+  });
+
   test("takes patches that hold secrets from the Secret with the bundle", async () => {
     const patch =
       "machine: { registries: { config: { registry.example.com: { auth: { password: hunter2-in-a-secret } } } } }";

@@ -188,6 +188,18 @@ describe.skipIf(programs === undefined)("on a real kube-apiserver and etcd", () 
     expect(await kubectl("get", "secret", "lab-kubeconfig", "--output=jsonpath={.data.value}")).not.toBe("");
   });
 
+  test("it is written only when something has changed", async () => {
+    const versions = async () => {
+      const things = [...(await scene.list("TalosCluster")), ...(await scene.list("TalosMachine"))];
+      return things.map(({ metadata }) => metadata.resourceVersion);
+    };
+    const looks = () =>
+      operator.record.timed.find(({ operation, outcome }) => operation === "look" && outcome === "success")?.count ?? 0;
+    const [before, begun] = [await versions(), looks()];
+    await scene.until("it was observed again", async () => looks() > begun + 1);
+    expect(await versions()).toEqual(before);
+  });
+
   test("it is scaled up and down, its worker pool by kubectl scale", async () => {
     await scene.apply("TalosMachinePool", "lab-w", { replicas: 1 });
     await scene.apply("TalosCluster", "lab", { ...spec(["m-1", "m-2"]), workers: [], workerRefs: [{ name: "lab-w" }] });
@@ -244,8 +256,9 @@ describe.skipIf(programs === undefined)("on a real kube-apiserver and etcd", () 
   test("deleted with Retain it runs on, and with Delete it is wiped", async () => {
     const { readySince } = (await scene.get("TalosCluster", "lab"))?.status ?? {};
     await kubectl("delete", "taloscluster", "lab", "--timeout=60s");
-    await scene.until("its machines' objects go", async () => (await scene.list("TalosMachine")).length === 0);
-    await scene.until("its kubeconfig goes", async () => (await scene.secret("lab-kubeconfig")) === undefined);
+    // The garbage collector of Kubernetes needs a while after its API server was away.
+    await scene.until("its machines' objects go", async () => (await scene.list("TalosMachine")).length === 0, 120);
+    await scene.until("its kubeconfig goes", async () => (await scene.secret("lab-kubeconfig")) === undefined, 120);
     expect(await scene.secret("lab-talos-secrets")).toBeDefined();
     const kept = { ...spec(["m-1", "m-3"]), cluster: { kubernetesVersion: "1.36.3" } };
     await scene.apply("TalosCluster", "lab", { ...kept, deletionPolicy: "Delete" });
