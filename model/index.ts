@@ -48,7 +48,6 @@ export { sharedWithNeighbours } from "./environment/neighbours.ts";
 export { ownBucket, prunes } from "./environment/own-bucket.ts";
 export { parseEnvironment } from "./environment/parse-environment.ts";
 export { type PatchList, patchLists, placeOfPatch, referencedPatch } from "./environment/patch-lists.ts";
-export { formatPath } from "./environment/path.ts";
 export { type PodNetwork, podNetworkOf } from "./environment/pod-network.ts";
 export { formatSize, parseSize, type Size } from "./environment/quantity.ts";
 export { type ReadFile, withTexts } from "./environment/references.ts";

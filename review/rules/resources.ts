@@ -189,7 +189,7 @@ const patterns: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/(?<![\w-])example\.(?:com|net|org)(?![\w-])/gi, "a domain of examples"],
 ];
 
-export const placeholderTitle = "Placeholder";
+const placeholderTitle = "Placeholder";
 
 /** What was copied from an example and never replaced: it is nobody's, so nobody gets in, or no name is found. */
 export const placeholderRule: Rule = ({ changes }) => {

@@ -94,7 +94,7 @@ const stackSchema = z.looseObject({
  * The state of a synthesized stack, wherever it is kept, in the clear; undefined when there is none. It asks for the
  * stack's backend alone: its providers need not be there to read what is written.
  */
-export async function pullState({ directory, ...options }: TerraformOptions): Promise<string | undefined> {
+async function pullState({ directory, ...options }: TerraformOptions): Promise<string | undefined> {
   const { terraform } = stackSchema.parse(JSON.parse(await readFile(join(directory, "cdk.tf.json"), "utf8")));
   const { backend, encryption } = terraform;
   // Relative to the stack, which this is not.

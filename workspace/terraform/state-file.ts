@@ -173,7 +173,7 @@ export interface StateText {
 }
 
 /** Copies of a state from before and after its changes, newest first. */
-export async function stateBackups(path: string): Promise<readonly string[]> {
+async function stateBackups(path: string): Promise<readonly string[]> {
   const folder = join(dirname(path), "backups");
   const name = basename(path, ".tfstate");
   const files = await readdir(folder).catch((error: NodeJS.ErrnoException) => {

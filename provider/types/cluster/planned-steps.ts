@@ -70,8 +70,12 @@ export async function planOfUpdate(
   const after = await renderCluster(withoutOldMeta(prior, wholeNext), secrets, { leaving, found });
   const assumed = assume(after, before, schematicOf);
   const { observed, explained } = await withRunningMachines(assumed, { before, after }, running);
-  const steps = plan(after, observed, policyOf(next)).map(({ sentence }) => sentence);
-  const first = drift.filter((sentence) => !explained.has(sentence));
+  const planned = plan(after, observed, policyOf(next));
+  const steps = planned.map(({ sentence }) => sentence);
+  // A machine gets its whole config at once, what was found with what is new: a changed patch file is both.
+  const configured = planned.flatMap(({ kind, machine }) => (kind === "apply-config" ? [machine] : []));
+  const isTold = (sentence: string) => configured.some((machine) => sentence.startsWith(`apply config to ${machine} `));
+  const first = drift.filter((sentence) => !explained.has(sentence) && !isTold(sentence));
   return {
     refused: [immutableFindings, configFindings, imageFindings].flatMap((find) => find(after, observed)),
     conflicts: versionConflicts(after, observed),

@@ -246,7 +246,7 @@ function goingDown(diagnostics: Diagnostics, name: string, from: string, to: str
 }
 
 /** Faults of the gates, windows and canary of a rollout. */
-export async function checkCaution(rollout: ClusterWishes["rollout"], diagnostics: Diagnostics): Promise<void> {
+async function checkCaution(rollout: ClusterWishes["rollout"], diagnostics: Diagnostics): Promise<void> {
   if (rollout === null || isUnknown(rollout)) return;
   const { gates, windows, canary } = rollout;
   const refuse = (found: unknown, expected: string, where: AttributePath) =>

@@ -297,6 +297,17 @@ describe("the plan of a change", () => {
     expect(planned.steps).toEqual(["1. apply config to w-1 without a reboot"]);
   });
 
+  test("what a refresh found is told once with what is new on the same machine: a changed patch file is both", async () => {
+    const found = "apply config to w-1 without a reboot: machine.registries.config";
+    const prior = { ...(await applied(base)), drift: [found] };
+    const worker = machine("worker", "10.0.0.2", { patches: ["machine: { nodeLabels: { a: b } }"] });
+    const { planned } = await plan({ ...base, machines: { ...base.machines, "w-1": worker } }, prior);
+    const steps = planned.steps as readonly string[];
+    expect(steps.filter((step) => step.includes("apply config to w-1"))).toEqual([
+      "1. apply config to w-1 without a reboot",
+    ]);
+  });
+
   test.each<[string, Record<string, Value>, string, string]>([
     ["another name", { name: "other" }, "name", "Can't be changed"],
     ["another domain", { dns_domain: "other.local" }, "dns_domain", "Can't be changed"],
