@@ -295,9 +295,7 @@ describe("changing a cluster", () => {
     const events = ({ type, message }: ClusterEvent) => type === "waiting" && waits.push(message);
     await apply(wish({ workers: ["w-1"], file: "b" }), { machines, events });
     expect((uncordoned ?? 0) - (since ?? Number.POSITIVE_INFINITY)).toBeGreaterThanOrEqual(40_000);
-    expect(waits.join("\n")).toContain(
-      "waiting for the node to become ready: its kubelet has not reported since it started",
-    );
+    expect(waits).toContain("waiting for the node to become ready");
   });
 
   test("a change that needs reboots goes one machine at a time, drained before and uncordoned after", async () => {
