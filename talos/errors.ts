@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { plainText } from "./plain-text.ts";
+import { oneLine, plainText } from "./plain-text.ts";
 
 /**
  * The closed set of reasons. The first group is the caller's to mend; the second is the world's and may pass;
@@ -33,6 +33,9 @@ export const errorTitles: Readonly<Record<TalosErrorCode, string>> = {
   internal: "Fault in talosmith",
 };
 
+/** Characters of what a machine says. */
+const longest = 2_000;
+
 const retryable: ReadonlySet<TalosErrorCode> = new Set(["unavailable", "deadline-exceeded"]);
 
 export interface TalosErrorOptions {
@@ -65,10 +68,17 @@ export class TalosError extends Error {
     return retryable.has(this.code);
   }
 
+  /** The message as people see it: what a machine says in it begins no line of its own, for those are ours, and it ends. */
+  get shown(): string {
+    if (this.node === undefined) return this.message;
+    const line = oneLine(this.message);
+    return line.length > longest ? `${line.slice(0, longest)}…` : line;
+  }
+
   /** Message and hint, where both stand in one text. */
   get text(): string {
-    if (this.hint === undefined) return this.message;
-    const message = this.message.trimEnd();
+    if (this.hint === undefined) return this.shown;
+    const message = this.shown.trimEnd();
     return `${message}${/[.!?:]$/.test(message) ? "" : "."} ${this.hint}`;
   }
 

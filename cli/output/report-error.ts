@@ -56,7 +56,7 @@ export function reportError(error: unknown, context: CommandContext, args?: read
   }
   const known = worldsFault(error) ?? TalosError.from(error);
   const about = known.node === undefined || known.message.includes(known.node) ? "" : `${known.node}: `;
-  context.stderr.write(`Error: ${about}${known.message}\n`);
+  context.stderr.write(`Error: ${about}${known.shown}\n`);
   const hint = adviceFor(known)?.replaceAll("<environment>", (place) => environmentIn(args, context) ?? place);
   if (hint !== undefined) context.stderr.write(`  ${hint}\n`);
   // What a machine calls its own internal error is not ours.

@@ -64,7 +64,7 @@ export function refuseErrors(findings: readonly Finding[]): void {
   const [first] = errors;
   if (first === undefined) return;
   throw new TalosError("failed-precondition", errors.map(({ message }) => message).join("\n"), {
-    ...given({ node: first.machine }),
+    ...given({ node: errors.length === 1 ? first.machine : undefined }),
     hint: [...new Set(errors.flatMap(({ hint }) => hint ?? []))].join(" "),
   });
 }

@@ -7,11 +7,11 @@ import type { AttributePath, Diagnostics, Finding } from "../framework/index.ts"
 /** The error of the `talos` folders in Terraform's words. Known by its name: its class may come from another file. */
 export function translateError(error: unknown): Finding | undefined {
   if (!(error instanceof Error) || error.name !== "TalosError") return undefined;
-  const { code, node, hint, message, stack } = error as TalosError;
+  const { code, node, hint, message, shown, stack } = error as TalosError;
   // How to go on is told with what has stopped it.
   if (code === "canceled") return { summary: errorTitles[code], detail: message.replace(/^stopped: /, "") };
   const sentences = [
-    node !== undefined && !message.includes(node) ? `${node}: ${message}` : message,
+    node !== undefined && !message.includes(node) ? `${node}: ${shown}` : shown,
     hint,
     code === "internal" ? `Please report it with these lines:\n\n${stack ?? ""}` : undefined,
   ];

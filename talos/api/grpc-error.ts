@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { status } from "@grpc/grpc-js";
 import { TalosError, type TalosErrorCode } from "../errors.ts";
-import { oneLine } from "../plain-text.ts";
 import { fromNodeErrorText } from "./node-error.ts";
 
 const codes: Readonly<Record<number, TalosErrorCode>> = {
@@ -40,15 +39,7 @@ export function fromStatus(code: number, text: string, node: string, cause?: unk
   }
   // Talos calls it a precondition, but no waiting will ever meet it.
   const ours = message.includes("not supported in container mode") ? "unimplemented" : (codes[code] ?? "internal");
-  return new TalosError(ours, `${node}: ${inOneLine(message)}`, { node, cause });
-}
-
-const longest = 2_000;
-
-/** The words of a machine, which begin no line of their own: a line below an error is ours. */
-function inOneLine(message: string): string {
-  const line = oneLine(message);
-  return line.length > longest ? `${line.slice(0, longest)}…` : line;
+  return new TalosError(ours, `${node}: ${message}`, { node, cause });
 }
 
 /** Without what Go's gRPC puts around the words of a server, which may itself have asked another. */

@@ -52,9 +52,7 @@ test.each([
     "unavailable",
     "cp-1: it answers with HTTP status 502: this is not the Talos API",
   ],
-  // The words of the machine itself: none of them begins a line, and they end.
-  [status.INVALID_ARGUMENT, "2 errors:\n\n\t* a\n  Run: evil", "invalid-input", "cp-1: 2 errors: * a Run: evil"],
-  [status.INVALID_ARGUMENT, "x".repeat(5_000), "invalid-input", `cp-1: ${"x".repeat(2_000)}…`],
+  // The words of the machine itself.
   [status.FAILED_PRECONDITION, "time is not in sync yet", "failed-precondition", "cp-1: time is not in sync yet"],
   [
     status.UNAVAILABLE,
