@@ -32,7 +32,8 @@ const rows: readonly Row[] = [
     whom: "talosmith",
     when: making,
     code: 130,
-    words: /Stopped at once\. To go on from here: \S.* deploy local --yes\n$/,
+    // A run that has come to a safe point before the second one has nothing left to stop.
+    words: /Stopped(?: at once)?\. To go on from here: \S.* deploy local --yes\n$/,
   },
   { signals: ["SIGKILL"], whom: "terraform", when: making, code: 1, words: /apply was killed by SIGKILL\n {2}Run the/ },
   { signals: ["SIGTERM"], whom: "talosmith", when: making, code: 143, words: again },
@@ -83,7 +84,7 @@ describe.each(everything ? tools : tools.slice(0, 1))("a deploy through $name", 
       const target = find(row.whom, pid, processesOf(root));
       if (target === undefined) return;
       hit = true;
-      for (const [i, signal] of row.signals.entries()) setTimeout(() => send(signal, target), i * 100);
+      for (const [i, signal] of row.signals.entries()) setTimeout(() => send(signal, target), i * 20);
     });
     expect({ hit, code, stderr }).toEqual({ hit: true, code: row.code, stderr: expect.stringMatching(row.words) });
     // Once, and in no words of terraform's beside ours.
