@@ -17,7 +17,7 @@ export interface Browser {
   readonly command: readonly string[];
 }
 
-/** Why nothing is opened; empty where nobody expects it. */
+/** Why no browser is opened; empty in CI, without a terminal and with BROWSER=none. */
 export interface NoBrowser {
   readonly missing: string;
 }

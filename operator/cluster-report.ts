@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of a TalosCluster: its status, its machines, Events, log and metrics.
+// What is reported about a TalosCluster: its status, its machines, Events, log and metrics.
 import type { Timing } from "../engine/index.ts";
 import { given } from "../talos/given.ts";
 import { type ClusterObservation, findingsOf, type Log, type StatusRecord, withTransitions } from "../watch/index.ts";

@@ -76,7 +76,7 @@ export async function recordedReady(
   }
 }
 
-/** Before the status says so: whoever restores objects from a backup keeps one of the two. */
+/** Before the status says so: objects that are restored from a backup keep at least one of the two. */
 export async function recordReady(
   api: KubernetesApi,
   cluster: ClusterObject,

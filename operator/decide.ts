@@ -72,7 +72,7 @@ const restoreNeeded = () =>
   rest({
     kind: "restore-needed",
     message:
-      "the control planes have no etcd data, but the cluster was ready before: restore a backup with talosmith restore, or delete this object and its Secret to begin anew",
+      "the control planes have no etcd data, but the cluster was ready before: restore a backup with talosmith restore, or delete this object and its Secret to start over",
   });
 
 /** What to do about a cluster of which no machine could be observed, because none is deployed. */

@@ -37,7 +37,7 @@ export function clusterStatus(known: Known): ClusterStatus {
   const observed = observation === undefined ? [] : findingsOf(observation, now).cluster;
   const views = observation === undefined ? [] : viewsOf(observation);
   const isWorking = situation.kind === "working";
-  // Until its work is done, what was said of an earlier generation stays so: nobody takes it for the new one's.
+  // Until the work is done, conditions keep the generation that they were observed for.
   const generation = isWorking ? status.observedGeneration : metadata.generation;
   const kept = isWorking || situation.kind === "failed" ? status.conditions : [];
   const found = observed.length > 0 ? observed : kept.filter(({ type }) => !ownTypes.has(type));
@@ -177,7 +177,7 @@ export function agedConditions(
   });
 }
 
-/** The API takes up to 32 KiB; nobody reads that. */
+/** The API accepts up to 32 KiB, which is too long to read. */
 const shortened = (message: string) => (message.length > 2_000 ? `${message.slice(0, 2_000)}…` : message);
 
 /** Kubernetes writes whole seconds. */

@@ -85,7 +85,7 @@ function refuseMixed(names: readonly string[], flags: OperateFlags): void {
 
 function fileWork(names: readonly string[], flags: OperateFlags, { record, log }: Task, context: CommandContext): Work {
   const root = projectRoot(context.cwd, context.env);
-  // Whoever names one means one that is there; its file may have faults, and go and come back later.
+  // An environment that is named must exist at the start; later its file may have faults, be removed and come back.
   for (const name of names) if (!listEnvironments(root).includes(name)) loadEnvironment(root, name);
   const project = openWatchedProject(root, names, context);
   const { entropy } = context;

@@ -47,7 +47,7 @@ function environmentIn(args: readonly string[] = [], context: CommandContext): s
   return args.find((word) => known.includes(word));
 }
 
-/** A user's fault or the world's is told in a sentence and a hint; only our own fault shows its stack. `args`: what was typed. */
+/** A fault of the user or of the system is reported in a sentence and a hint; only a fault of talosmith shows its stack. `args`: what was typed. */
 export function reportError(error: unknown, context: CommandContext, args?: readonly string[]): void {
   if (context.signal.aborted) {
     context.stderr.write(`${stoppedText(args)}\n`);

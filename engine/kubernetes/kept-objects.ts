@@ -120,7 +120,7 @@ export function secretIn(
   };
 }
 
-/** A Secret beside this process, made by whoever deployed it. */
+/** A Secret in the namespace of this process, created when it was deployed. */
 export function keptSecret(cluster: () => Promise<InCluster>, name: string): KeptSecret {
   return {
     place: `the Secret ${name}`,

@@ -96,7 +96,7 @@ export class Objects<T extends AnyObject> {
     return this.#read(await this.#api.call(this.#path({ namespace, name }), { signal }));
   }
 
-  /** Creates the object, or makes of it what these fields say, whoever wrote them. */
+  /** Creates the object, or sets these fields on it, also where another manager owns them. */
   async apply(id: ObjectId, fields: Fields, signal?: AbortSignal): Promise<T> {
     const { metadata, ...rest } = fields;
     const body = { apiVersion, kind: this.kind, metadata: { ...metadata, ...id }, ...rest };

@@ -35,7 +35,7 @@ export class Controller {
     signal.removeEventListener("abort", close);
   }
 
-  /** What is being done for this object is no longer wanted: it comes to a safe point and begins anew. */
+  /** The spec has changed during a run: the run stops at its next safe point and starts again. */
   interrupt(key: string): void {
     this.#running.get(key)?.abort();
   }

@@ -88,7 +88,7 @@ export function applyConfiguration(
   return withEntries(merged, [...kept, entry(merged, writer, "Apply", paths, unchanged ? mine : undefined)]);
 }
 
-/** A map of which nobody says anything any more goes with the defaults that the server has put into it. */
+/** A map without any owned field is removed, with the defaults that the server has set in it. */
 function wholly(held: readonly string[]): (path: string) => string {
   return (path) => {
     const parts = path.split(separator);

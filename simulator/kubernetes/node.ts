@@ -129,7 +129,7 @@ export function readyStatusOf(node: KubernetesObject): string {
   return conditions.find((condition) => condition.type === "Ready")?.status ?? "Unknown";
 }
 
-/** When its kubelet, or the controller that misses it, last told of the node. */
+/** When its kubelet, or the controller that misses it, last reported the node. */
 export function heartbeatOf(node: KubernetesObject): string {
   const { conditions = [] } = statusOf<{ conditions: readonly NodeCondition[] }>(node);
   return conditions.find((condition) => condition.type === "Ready")?.lastHeartbeatTime ?? "";

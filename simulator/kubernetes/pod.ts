@@ -135,7 +135,7 @@ export function isMirror({ metadata }: KubernetesObject): boolean {
   return metadata.annotations?.["kubernetes.io/config.mirror"] !== undefined;
 }
 
-/** The status of a pod whose containers run on a machine; undefined where nobody knows which one. */
+/** The status of a pod whose containers run on a machine; undefined where the machine is not known. */
 export function runningStatus(
   pod: KubernetesObject,
   machine: Pick<Machine, "address" | "bootId"> | undefined,
