@@ -158,10 +158,10 @@ export function oneBackupPlace({ config, diagnostics }: ValidateRequest<typeof b
 
 /**
  * The newest backup, where the one of the state is gone and newer ones are there: a schedule, or `talosmith backup prune`, has
- * taken it away for them. One that goes with its resource is no other's stand-in.
+ * removed it. Not of a backup that is removed with its resource, or that is in a folder of another computer.
  */
 async function newerBackup(state: State, { client, signal }: Operation<Client>): Promise<State | undefined> {
-  if (state.on_destroy === "remove") return undefined;
+  if (state.on_destroy === "remove" || isElsewhere(state)) return undefined;
   const { listBackups } = await import("../../engine/backup/index.ts");
   const store = await storeOf(state, client);
   const newest = (await listBackups(store, state.cluster_name, signal)).at(-1);
@@ -169,9 +169,11 @@ async function newerBackup(state: State, { client, signal }: Operation<Client>):
   return { ...state, ...facts(newest, store, state.directory) };
 }
 
+const isElsewhere = ({ host }: State) => host !== null && host !== hostname();
+
 /** A folder is on one computer, and the state may be everybody's: only there a backup that is missing is gone. */
 function missing(state: State, diagnostics: Operation<Client>["diagnostics"]): State | null {
-  if (state.host === null || state.host === hostname()) return null;
+  if (!isElsewhere(state)) return null;
   diagnostics.warning({
     summary: "The backup is on another computer",
     detail: `${state.id} was taken on ${state.host}, and ${state.place} here does not hold it; whether it is still there was not checked. Where several people or machines apply, put backups into s3.`,
